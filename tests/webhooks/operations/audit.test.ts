@@ -49,6 +49,12 @@ t.test('every change of a webhook is in the audit, without its secrets', async (
     },
   ])
   t.equal(rows.length, 6, 'what changes nothing is no change')
+  const names = [URL_, ...Array.from({ length: 5 }, () => `${URL_}/2`)]
+  t.same(
+    rows.map((row) => row.target.name),
+    names,
+    'a webhook without a label is named by its URL',
+  )
   t.same(Object.keys(rows[1]?.changes ?? {}), ['url'])
   const text = JSON.stringify(rows)
   for (const shown of [hook.secret, rotated.secret]) t.notOk(text.includes(shown))

@@ -94,10 +94,13 @@ export interface AuditEntry {
     kind: 'key' | 'bootstrap' | 'console' | 'process' | 'system'
     keyId: string | null
     userId: string | null
+    /** At the time: the label of the key, or the name of its user. */
+    name: string | null
   }
   /** Such as `webhook.update`. */
   action: string
-  target: { kind: string; id: string }
+  /** `name`: at the time; of a webhook without a label its URL. */
+  target: { kind: string; id: string; name: string | null }
   changes: Record<string, { from: unknown; to: unknown }> | null
   requestId: string | null
   ip: string | null

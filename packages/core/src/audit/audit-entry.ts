@@ -21,12 +21,26 @@ export const AuditEntry = Type.Object({
   id: Type.String(),
   at: Type.String({ format: 'date-time' }),
   tenant: nullable(Type.String()),
-  actor: Actor,
+  actor: Type.Object({
+    ...Actor.properties,
+    name: nullable(
+      Type.String({ description: 'At the time: the label of the key, or the name of its user.' }),
+    ),
+  }),
   action: Type.String({ description: 'Such as "key.create", "webhook.update".' }),
-  target: Type.Object({ kind: Type.String(), id: Type.String() }),
+  target: Type.Object({
+    kind: Type.String(),
+    id: Type.String(),
+    name: nullable(
+      Type.String({
+        description:
+          'At the time: the label of a key or webhook, or the name of its user, or its URL; the name of a user.',
+      }),
+    ),
+  }),
   changes: nullable(
     Type.Record(Type.String(), Change, {
-      description: 'The fields that changed; secrets are "***". null once the tenant was erased.',
+      description: 'The fields that changed; secrets are "***". null once the tenant was erased, as the names are.',
     }),
   ),
   requestId: nullable(Type.String()),

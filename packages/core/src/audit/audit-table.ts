@@ -55,6 +55,7 @@ export async function listAudit(
     `select id, ${TIME_OF_ID} as at, tenant,
             actor_kind as "actorKind", actor_key_id as "keyId", actor_user_id as "userId", action,
             target_kind as "targetKind", target_id as "targetId", changes::text,
+            actor_name as "actorName", target_name as "targetName",
             request_id as "requestId", ip
        from svc."__svc.audit"
       where ${withinReach('tenant', '$1')}
@@ -88,6 +89,8 @@ interface Row extends Pick<AuditEntry, 'id' | 'at' | 'tenant' | 'action' | 'requ
   actorKind: AuditEntry['actor']['kind']
   keyId: string | null
   userId: string | null
+  actorName: string | null
+  targetName: string | null
   targetKind: string
   targetId: string
   changes: string | null
@@ -97,9 +100,9 @@ const entryOf = (row: Row): AuditEntry => ({
   id: row.id,
   at: row.at,
   tenant: row.tenant,
-  actor: { kind: row.actorKind, keyId: row.keyId, userId: row.userId },
+  actor: { kind: row.actorKind, keyId: row.keyId, userId: row.userId, name: row.actorName },
   action: row.action,
-  target: { kind: row.targetKind, id: row.targetId },
+  target: { kind: row.targetKind, id: row.targetId, name: row.targetName },
   changes: row.changes === null ? null : JSON.parse(row.changes),
   requestId: row.requestId,
   ip: row.ip,
@@ -126,7 +129,7 @@ export async function sweepAudit(db: Db, days: number, stopping?: AbortSignal): 
   }
 }
 
-/** Deletes the `changes` of a tenant's rows, in portions. The rows are kept. */
+/** Deletes the `changes` and the names of a tenant's rows, in portions. The rows are kept. */
 export async function eraseChanges(db: Db, tenant: string): Promise<void> {
   for (let before: string | null = null; ;) {
     const { rows }: Awaited<ReturnType<Db['query']>> = await db.query(
@@ -134,8 +137,9 @@ export async function eraseChanges(db: Db, tenant: string): Promise<void> {
          select id from svc."__svc.audit"
           where tenant = $1 and ($2::uuid is null or id < $2) order by id desc limit $3
        ), erased as (
-         update svc."__svc.audit" set changes = null
-          where id = any(array(select id from portion)) and changes is not null
+         update svc."__svc.audit" set changes = null, actor_name = null, target_name = null
+          where id = any(array(select id from portion))
+            and (changes is not null or actor_name is not null or target_name is not null)
        )
        select count(*)::int as seen, (select id from portion order by id limit 1) as last
          from portion`,
