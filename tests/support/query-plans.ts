@@ -33,25 +33,30 @@ export function explainingPool(t: Test, connectionString: string) {
     'auto_explain.log_format=json',
     'auto_explain.log_level=notice',
   ]
+  const plans: Plan[] = []
+  /** Pools that a host makes after this one have connections of this class as well. */
+  class ExplainingClient extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config)
+      this.on('notice', ({ message }) => {
+        const [, json] = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '') ?? []
+        if (!json) return
+        const { 'Query Text': text, Plan: plan } = JSON.parse(json) as {
+          'Query Text': string
+          Plan: Plan
+        }
+        if (!OF_POLL.test(text)) plans.push(plan)
+      })
+    }
+  }
   const pool = new pg.Pool({
     connectionString,
     max: 5,
     options: options.map((option) => `-c ${option}`).join(' '),
-  })
+    Client: ExplainingClient,
+  } as pg.PoolConfig)
   // The server ends the idle connections where the database is dropped before their sockets are closed.
   pool.on('error', () => {})
-  const plans: Plan[] = []
-  pool.on('connect', (client) => {
-    client.on('notice', ({ message }) => {
-      const [, json] = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '') ?? []
-      if (!json) return
-      const { 'Query Text': text, Plan: plan } = JSON.parse(json) as {
-        'Query Text': string
-        Plan: Plan
-      }
-      if (!OF_POLL.test(text)) plans.push(plan)
-    })
-  })
   t.teardown(() => pool.end())
   return { pool, plans }
 }

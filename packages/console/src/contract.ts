@@ -29,7 +29,7 @@ import type {
   Usage,
   User,
 } from './contract/access.ts'
-import type { OfTenant, Page, Paging, Span } from './contract/lists.ts'
+import type { Count, OfTenant, Page, Paging, Span } from './contract/lists.ts'
 import type {
   Attempt,
   Delivery,
@@ -48,6 +48,7 @@ import type {
   TriedEvent,
   Webhook,
   WebhookSecrets,
+  WebhookState,
   WebhookSettings,
 } from './contract/webhooks.ts'
 
@@ -134,7 +135,8 @@ type Id = { id: string }
 
 /** All operations, by the names in their URLs. */
 export interface Calls {
-  'webhooks.list': Call<Paging & OfTenant, Page<Webhook>>
+  'webhooks.list': Call<Paging & OfTenant & { state?: WebhookState }, Page<Webhook>>
+  'webhooks.count': Call<OfTenant & { state?: WebhookState }, Count>
   'webhooks.get': Call<Id, Webhook>
   'webhooks.secrets': Call<Id, WebhookSecrets>
   'webhooks.create': Call<
@@ -148,8 +150,8 @@ export interface Calls {
   'webhooks.delete': Call<Id, Nothing>
   'webhooks.rotateSecret': Call<Id & { overlapSeconds?: number }, { secret: string }>
   'webhooks.test': Call<Id & { event?: string }, { deliveryId: string }>
-  /** `id`: of the recovery, which a `dryRun` does not have. */
-  'webhooks.recover': Call<RecoverInput, { id?: string; deliveries: number }>
+  /** `id`: of the recovery, which a `dryRun` does not have. `atLeast`: as of a {@link Count}. */
+  'webhooks.recover': Call<RecoverInput, { id?: string; deliveries: number; atLeast?: true }>
   'webhooks.recoveries': Call<Paging & { webhookId: string }, Page<Recovery>>
   /** Which of the newest events of these names a filter matches: at most 50. Changes nothing. */
   'webhooks.tryFilter': Call<
@@ -164,13 +166,15 @@ export interface Calls {
     { deliveryId: string }
   >
   'deadLetters.list': Call<DeliveryQuery, Page<Attempt>>
+  'deadLetters.count': Call<OfTenant & { webhookId?: string }, Count>
   /** All of a webhook, or some by their ids. */
   'deadLetters.redrive': Call<{ webhookId: string; ids?: string[] }, { redriven: number }>
   'stats.get': Call<StatsQuery, Stats>
 
   /** With `events:read` or `webhooks:read`. */
   'catalogue.list': Call<Nothing, { items: EventDescription[] }>
-  'events.list': Call<EventQuery, Page<PublishedEvent>>
+  /** `complete`: `false` where the search took long and ended before the page was full. */
+  'events.list': Call<EventQuery, Page<PublishedEvent> & { complete: boolean }>
   'events.get': Call<{ name: string; id: string; tenant?: string }, EventInFull>
 
   'inbound.list': Call<

@@ -1,6 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { AlreadyRegistered, InvalidOption } from '@svc/core'
-import { answerPlainly, bootOnCore, hideRoutes, managementApi, type Core } from '@svc/core/internal'
+import {
+  answerPlainly,
+  bootOnCore,
+  hideRoutes,
+  managementApi,
+  readingFor,
+  type Core,
+} from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { createLinks, createSvcConsole } from './access/portal-links.ts'
@@ -101,7 +108,10 @@ async function mount(
 
 function partsOf(core: Core, settings: ConsoleSettings, base: string): ConsoleParts {
   const sessions = createSessions(core, settings)
-  const live = new Live({ findNewest: (of) => findNewest(core, of), log: core.log })
+  const live = new Live({
+    findNewest: (of) => readingFor(of.tenant, () => findNewest(core, of)),
+    log: core.log,
+  })
   const features = (): Features => {
     const { auth, webhooks } = core.svc as Partial<typeof core.svc>
     return { auth: auth !== undefined, webhooks: webhooks !== undefined }

@@ -5,6 +5,7 @@ import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Recipient } from './events/subscriptions-table.ts'
 import type { EventBus } from './events/event-bus.ts'
+import type { CallGate } from './http/call-gate.ts'
 import type { ErrorText } from './http/error-body.ts'
 import type { PeriodicTask } from './jobs/periodic-tasks.ts'
 import type { Queues } from './jobs/queues.ts'
@@ -40,6 +41,13 @@ export interface Core {
    * answered nothing for two seconds.
    */
   requestDb: Db
+  /**
+   * For reads that a request waits for, on connections of their own: as `requestDb`, with five seconds for a
+   * statement, and each tenant in its turn.
+   */
+  readDb: Db
+  /** How many management calls of one tenant are under way. */
+  calls: Pick<CallGate, 'run'>
   /** `svc.database` with another time limit on each statement, in milliseconds. */
   dbWithin(ms: number): Db
   settings: CoreSettings

@@ -53,6 +53,11 @@ export interface SvcCoreOptions {
   database?: string | pg.PoolConfig | pg.Pool | undefined
   /** Looks a secret up by its name. @default environment variables */
   secrets?: (name: string) => string | null | undefined | Promise<string | null | undefined>
+  /**
+   * How many connections lists, searches, counts and statistics run on, 1 to 100: beside those of
+   * `database`, and open only while there are such reads. @default 2
+   */
+  readers?: number
   /** How jobs are run in this process. @default see {@link WorkerOptions} */
   worker?: WorkerOptions
   /**
@@ -108,6 +113,7 @@ export type WorkerSettings = Required<WorkerOptions>
 export interface CoreSettings {
   database: SvcCoreOptions['database']
   secrets: NonNullable<SvcCoreOptions['secrets']>
+  readers: number
   worker: WorkerSettings
   migrate: 'boot' | 'check'
   eventRetentionDays: number
@@ -128,6 +134,11 @@ const rules: OptionRules = {
     expects: 'a function (name) => string or null',
     is: isFunction,
     default: (name: string) => process.env[name] ?? null,
+  },
+  readers: {
+    expects: 'an integer from 1 to 100 (connections)',
+    is: isIntegerFrom(1, 100),
+    default: 2,
   },
   worker: {
     expects: 'an object',

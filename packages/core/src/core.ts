@@ -11,6 +11,7 @@ import type { Cipher } from './encryption/key-ring.ts'
 import { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import { EventBus } from './events/event-bus.ts'
+import { CallGate } from './http/call-gate.ts'
 import { createErrorText, type ErrorText } from './http/error-body.ts'
 import type { Svc } from './svc.ts'
 import { ProcessLease } from './processes/process-lease.ts'
@@ -42,6 +43,8 @@ export class RunningCore implements Core {
   readonly svc: Svc
   readonly db: Db
   readonly requestDb: Db
+  readonly readDb: Db
+  readonly calls = new CallGate()
   readonly settings: CoreSettings
   readonly log: FastifyBaseLogger
   readonly notifications: NotificationConnection
@@ -94,6 +97,7 @@ export class RunningCore implements Core {
     )
     this.#liveness = createLiveness(database, this.notifications)
     this.requestDb = this.#liveness.bounded(database.db)
+    this.readDb = this.#liveness.bounded(database.readers)
     this.lease = new ProcessLease(database.workerPool, this.notifications, log)
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
@@ -123,6 +127,7 @@ export class RunningCore implements Core {
       catalogue,
       telemetry,
       requestDb: this.requestDb,
+      readDb: this.readDb,
       log,
     })
     this.#periodicTasks = new PeriodicTasks(log)

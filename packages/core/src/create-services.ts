@@ -21,6 +21,7 @@ interface Running {
   reencryption: Reencryption
   /** It waits for Postgres as long as a request does. */
   requestDb: Db
+  readDb: Db
 }
 
 interface Parts {
@@ -31,14 +32,14 @@ interface Parts {
 }
 
 export function createServices(running: Running, parts: Parts): Svc {
-  const { bus, health, reencryption, requestDb } = running
+  const { bus, health, reencryption, requestDb, readDb } = running
   const { database, secrets, boss, erasure } = parts
   const services: object = {
     transaction: (run, options) => bus.hostTransaction(run, options),
     actions: createActions(),
-    events: createEvents(bus, requestDb),
+    events: createEvents(bus, readDb),
     kv: createKeyValueStore(requestDb),
-    audit: createAudit(requestDb),
+    audit: createAudit(readDb),
     secrets,
     database: database.pool,
     jobs: boss,

@@ -42,6 +42,13 @@ export const DatabaseFailed = createError<[string, { cause: unknown }]>(
   500,
 )
 
+/** As many calls of a tenant are under way in this process as it may have, or all connections of reads are taken. */
+export const Busy = createError<['reads' | 'changes']>(
+  'SVC_BUSY',
+  'too many %s are under way: wait for their answers, and try again',
+  429,
+)
+
 /** `actions.call` was given a name that is not registered. */
 export const ActionUnknown = createError<[string, string]>(
   'SVC_CORE_ACTION_UNKNOWN',

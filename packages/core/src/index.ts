@@ -48,6 +48,7 @@ export {
   AlreadyRegistered,
   VersionsDiffer,
   DatabaseFailed,
+  Busy,
   DatabaseTooOld,
   DatabaseUnreachable,
   DecryptionFailed,

@@ -7,7 +7,7 @@ export type { Db } from './postgres/transaction.ts'
 export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'
 export { deleteKeysWithPrefix, type DeduplicationKey } from './kv/kv-table.ts'
-export type { RecoveryRequest, Queues } from './jobs/queues.ts'
+export { MOST_COUNTED, type RecoveryRequest, type Queues } from './jobs/queues.ts'
 export {
   endedSpan,
   noteOpenTransactions,
@@ -87,7 +87,7 @@ export {
   type StoredEvent,
 } from './events/events-table.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'
-export { isContention } from './postgres/contention.ts'
+export { isContention, isStatementTimeout } from './postgres/contention.ts'
 export { storableText } from './postgres/storable.ts'
 export { orUnavailable } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
@@ -97,6 +97,8 @@ export { checkedInput } from './actions/validate-input.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
 export { answerPlainly, ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
 export { hasOwnAccess, withOwnAccess } from './http/own-access.ts'
+export { isDryRun, withoutGate } from './http/call-gate.ts'
+export { readingFor } from './postgres/readers.ts'
 export { statusText } from './http/status-text.ts'
 export {
   EmptyBody,

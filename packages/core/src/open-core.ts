@@ -44,7 +44,11 @@ export async function openCore(
   const telemetry = new Telemetry(await openTelemetry())
   const logError = (error: Error) =>
     log.warn({ err: loggable(error) }, 'connection to Postgres lost')
-  const database = await openDatabase(await whichDatabase(settings, secrets), logError)
+  const database = await openDatabase(
+    await whichDatabase(settings, secrets),
+    logError,
+    settings.readers,
+  )
   try {
     const isCheck = settings.migrate === 'check'
     const boot = { pool: database.pool, workerPool: database.workerPool, log, signal, isCheck }

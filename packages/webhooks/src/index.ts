@@ -19,6 +19,9 @@ export type { WebhookFilter } from './settings-schemas.ts'
 export type { ActingFor, SvcWebhooks } from './operations/svc-webhooks.ts'
 export type {
   EventDescription,
+  Count,
+  CountedDeadLetters,
+  CountedWebhooks,
   FilterTrial,
   NewWebhook,
   Page,

@@ -88,7 +88,7 @@ export interface SvcWebhooksOptions {
   proxy?: ProxyOptions | null
   /** How many webhooks a tenant may have; the operator's own are not counted. @default null: no limit */
   maxWebhooksPerTenant?: number | null
-  /** How long rows of the delivery log are kept, in days. @default 30 */
+  /** How long rows of the delivery log are kept, in days, 1 to 2000. @default 30 */
   deliveryLogRetentionDays?: number
   /** How long dead letters are kept, in days; at most 24855. @default 90 */
   deadLetterRetentionDays?: number
@@ -177,7 +177,12 @@ const rules: OptionRules = {
     is: (value) => value === null || isIntegerFrom(1)(value),
     default: null,
   },
-  deliveryLogRetentionDays: { ...days, default: 30 },
+  deliveryLogRetentionDays: {
+    expects: 'an integer from 1 to 2000 (days)',
+    // Each is a partition, which every connection keeps in memory.
+    is: isIntegerFrom(1, 2000),
+    default: 30,
+  },
   deadLetterRetentionDays: {
     expects: 'an integer from 1 to 24855 (days)',
     // pg-boss stores it in seconds, as a 32-bit integer.

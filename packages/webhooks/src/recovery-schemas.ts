@@ -36,10 +36,12 @@ export type RecoverInput = Static<typeof RecoverInput>
 
 export const RecoverResult = Type.Object({
   id: Type.Optional(Type.String({ format: 'uuid', description: 'Of the recovery.' })),
-  deliveries: Type.Integer(),
+  deliveries: Type.Integer({ description: 'Counted up to 10000, and for a few seconds.' }),
+  atLeast: Type.Optional(Type.Literal(true, { description: 'There are more, or may be.' })),
 })
 /**
- * How many deliveries are recovered, and the `id` of the recovery, which a `dryRun` does not have.
+ * How many deliveries are recovered, and the `id` of the recovery, which a `dryRun` does not have. With
+ * `atLeast` the count stopped at 10000, or after some seconds: all are recovered nevertheless.
  */
 export type RecoverResult = Static<typeof RecoverResult>
 

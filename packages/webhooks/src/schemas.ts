@@ -135,12 +135,36 @@ export interface TriedEvent {
   matches: boolean
 }
 
-export const Page = Type.Object({ ...paged, tenant: TenantFilter }, closed)
+export const State = Type.Unsafe<'active' | 'failing' | 'paused' | 'disabled'>({
+  type: 'string',
+  enum: ['active', 'failing', 'paused', 'disabled'],
+  description:
+    '"failing": active, and its last attempt failed. "disabled": inactive for the reason in disabledReason; "paused": inactive without one.',
+})
+const ofTenantAndState = { tenant: TenantFilter, state: Type.Optional(State) }
+export const Page = Type.Object({ ...paged, ...ofTenantAndState }, closed)
 /**
  * A part of a list, newest first: at most `limit` entries, those that follow the entry `after`, of
- * one `tenant` (empty: of none) where it is given.
+ * one `tenant` (empty: of none) and in one `state` where these are given.
  */
 export type Page = Static<typeof Page>
+
+export const CountedWebhooks = Type.Object(ofTenantAndState, closed)
+/** Which webhooks are counted: those of a `tenant` (empty: of none), those in a `state`. */
+export type CountedWebhooks = Static<typeof CountedWebhooks>
+
+export const CountedDeadLetters = Type.Object(
+  { tenant: TenantFilter, webhookId: Type.Optional(Uuid) },
+  closed,
+)
+/** Whose dead letters are counted: those of a `tenant` (empty: of none), those of a webhook. */
+export type CountedDeadLetters = Static<typeof CountedDeadLetters>
+
+/** A count; with `atLeast` it stopped at 10000, or it took too long. */
+export interface Count {
+  count: number
+  atLeast?: true
+}
 
 export const TenantPage = Type.Object(
   {

@@ -160,9 +160,9 @@ function keepLog(core: Core, days: number): void {
     core.every(HOUR_IN_SECONDS, 'next days of the delivery log', () =>
       core.transaction(makeLogDays),
     )
-    core.every(HOUR_IN_SECONDS, 'old days of the delivery log', () =>
-      core.transaction((db) => dropLogDays(db, days)),
-    )
+    core.every(HOUR_IN_SECONDS, 'old days of the delivery log', async () => {
+      while (await core.transaction((db) => dropLogDays(db, days)));
+    })
   }
   // Another process may keep its log for longer.
   const longest = async () =>

@@ -1,6 +1,9 @@
 /** `svc.events.search` and `svc.events.find`. */
-import type { FoundEvent } from '@svc/core'
+import type { Db, FoundEvent } from '@svc/core'
+import { useCore } from '@svc/core/internal'
 import t from 'tap'
+import { createEventSearch } from '../../../packages/core/src/events/event-search.ts'
+import { nodesOf } from '../../support/query-plans.ts'
 import { startHost } from '../support/host.ts'
 
 t.test('events are found by their fields, newest first, in pages', async (t) => {
@@ -61,6 +64,75 @@ t.test('events are found by their fields, newest first, in pages', async (t) => 
   })
 })
 
+t.test('a search that took too long says so, and goes on in shorter spans', async (t) => {
+  const { app } = await startHost(t)
+  const { rows } = await app.svc.database.query(
+    `insert into svc."__svc.events" (name, id, payload, published_at)
+     select 'order.created', 'e' || n, '1', now() - n * interval '20 seconds'
+       from generate_series(1, 6) as n returning id`,
+  )
+  t.equal(rows.length, 6)
+  const core = await useCore(app)
+  const searched: [lower: string, upper: string][] = []
+  // Nothing longer than two seconds is answered in time.
+  const slow: Db = {
+    async query(text, values = []) {
+      const [lower, upper] = values as [string, string]
+      const from = lower === '-infinity' ? 0 : Date.parse(lower)
+      const to = upper === 'infinity' ? Date.now() : Date.parse(upper)
+      searched.push([lower, upper])
+      if (to - from > 2000) throw Object.assign(new Error('too long'), { code: '57014' })
+      return core.db.query(text, values)
+    },
+  }
+  const { search } = createEventSearch(slow)
+  const since = new Date(Date.now() - 130_000).toISOString()
+  const first = await search({ since })
+  t.match(first, { items: [], complete: false, next: /./ })
+  t.equal(searched.length, 1, 'a minute')
+  let found = first
+  const ids: string[] = []
+  while (found.next !== null) {
+    found = await search({ since, after: found.next })
+    ids.push(...found.items.map(({ id }) => id))
+  }
+  t.equal(found.complete, true)
+  t.same(ids, ['e1', 'e2', 'e3', 'e4', 'e5', 'e6'])
+  const none: Db = {
+    query: () => Promise.reject(Object.assign(new Error('too long'), { code: '57014' })),
+  }
+  const never = createEventSearch(none)
+  const moment = Buffer.from(JSON.stringify([since, '', '', 1])).toString('base64url')
+  await t.rejects(never.search({ after: moment }), { code: 'SVC_UNAVAILABLE' })
+})
+
+t.test('a search of a tenant reads its events alone', async (t) => {
+  const { app } = await startHost(t)
+  const { database } = app.svc
+  await database.query(
+    `insert into svc."__svc.events" (name, id, payload, published_at, tenant)
+     select 'order.created', tenant || E'\\x1f' || n, '1', now() - n * interval '1 second', tenant
+       from generate_series(1, 20000) as n,
+            lateral (select case when n % 1000 = 0 then 'acme' else 'globex' end as tenant) as row`,
+  )
+  await database.query('analyze svc."__svc.events"')
+  const core = await useCore(app)
+  let read = 0
+  const explaining: Db = {
+    async query(text, values) {
+      const { rows } = await core.db.query(`explain (analyze, format json) ${text}`, values)
+      for (const node of nodesOf(rows[0]['QUERY PLAN'][0].Plan)) {
+        if (node['Relation Name'] === undefined) continue
+        read += node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)
+      }
+      return core.db.query(text, values)
+    },
+  }
+  const { search } = createEventSearch(explaining)
+  t.equal((await search({ tenant: 'acme', text: 'none' })).items.length, 0)
+  t.ok(read <= 40, `${read} rows of 20000`)
+})
+
 t.test('an event is found by its name, its id and its tenant', async (t) => {
   const { app } = await startHost(t)
   const { events } = app.svc
@@ -74,8 +146,9 @@ t.test('an event is found by its name, its id and its tenant', async (t) => {
 
 t.test('a search with a wrong query is refused', async (t) => {
   const { app } = await startHost(t)
-  const nulls = Buffer.from('["2030-01-01T00:00:00Z","\\u0000",""]').toString('base64url')
-  const noTime = Buffer.from('["soon","",""]').toString('base64url')
+  const nulls = Buffer.from('["2030-01-01T00:00:00Z","\\u0000","",60000]').toString('base64url')
+  const noSpan = Buffer.from('["2030-01-01T00:00:00Z","","",0]').toString('base64url')
+  const noTime = Buffer.from('["soon","","",60000]').toString('base64url')
   for (const query of [
     { text: 'ab' },
     { text: 'a\0b' },
@@ -83,6 +156,7 @@ t.test('a search with a wrong query is refused', async (t) => {
     { after: 'x' },
     { after: nulls },
     { after: noTime },
+    { after: noSpan },
     { since: 'soon' },
     { other: 1 },
   ]) {

@@ -110,3 +110,32 @@ t.test('the delivery log is listed newest first, by status, event and delivery',
   )
   t.equal(ofOther.length, 1)
 })
+
+t.test('webhooks are listed and counted by their state', async (t) => {
+  const { app, ask, register } = await startHost(t)
+  const { webhooks, database } = app.svc
+  const ids = []
+  for (let n = 0; n < 4; n++) ids.push((await register('https://receiver.example/')).id)
+  const [active, failing, paused, disabled] = ids
+  await webhooks.update({ id: paused as string, active: false })
+  await database.query(
+    `update svc."__svc.webhooks.registrations"
+        set failing_since = now(), active = id = $1,
+            disabled_at = case when id = $2 then now() end,
+            disabled_reason = case when id = $2 then 'failing' end
+      where id in ($1, $2)`,
+    [failing, disabled],
+  )
+  for (const [state, id] of Object.entries({ active, failing, paused, disabled })) {
+    const { body } = await ask('GET', `?state=${state}`)
+    t.same(
+      body.map((one: { id: string }) => one.id),
+      [id],
+      state,
+    )
+    t.same(await webhooks.count({ state: state as 'active' }), { count: 1 })
+  }
+  t.same(await webhooks.count(), { count: 4 })
+  t.same(await webhooks.as({ tenant: 'acme' }).count(), { count: 0 })
+  t.match(await ask('GET', '?state=other'), { status: 400 })
+})

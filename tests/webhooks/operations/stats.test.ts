@@ -1,10 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Stats } from '@svc/webhooks'
-import { useCore } from '@svc/core/internal'
+import { useCore, type Core, type Db } from '@svc/core/internal'
 import { receiver as openReceiver } from '@svc/core/testing'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
-import { rollUpOlder, rollUpRecent } from '../../../packages/webhooks/src/tables/stats.ts'
+import { createReadStats } from '../../../packages/webhooks/src/operations/stats.ts'
+import {
+  eraseStats,
+  readStats,
+  rollUpOlder,
+  rollUpRecent,
+} from '../../../packages/webhooks/src/tables/stats.ts'
+import { nodesOf } from '../../support/query-plans.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { startWorkerChild } from '../limits/support/worker-child.ts'
@@ -57,6 +64,63 @@ t.test('the statistics are those of the log, before and after they are rolled up
   await core.transaction((db) => rollUpOlder(db, 'minute', 'hour', -1))
   await core.transaction((db) => rollUpOlder(db, 'hour', 'day', -1))
   t.equal(sumOf(await stats('by=day')).delivered, 7, 'from the days')
+})
+
+t.test('the statistics of a host with many webhooks are a few rows', async (t) => {
+  const { app } = await startHost(t, { core: { worker: { enabled: false } } })
+  const core = await useCore(app)
+  await core.db.query(
+    `insert into svc."__svc.webhooks.recent_attempts" (at, webhook_id, tenant, event, status, duration_ms)
+     select now() - n % 3 * interval '1 minute', gen_random_uuid(),
+            case when n % 4 = 0 then 'acme' when n % 4 = 1 then 'globex' end, 'order.created', 'delivered', n % 100
+       from generate_series(1, 8000) as n`,
+  )
+  await core.transaction(rollUpRecent)
+  let read = 0
+  const explaining: Db = {
+    async query(text, values) {
+      const { rows } = await core.db.query(`explain (analyze, format json) ${text}`, values)
+      for (const node of nodesOf(rows[0]['QUERY PLAN'][0].Plan)) {
+        if (node['Relation Name'] !== undefined) read += node['Actual Rows']
+      }
+      return core.db.query(text, values)
+    },
+  }
+  const span = {
+    from: new Date(Date.now() - 3 * 3_600_000).toISOString(),
+    to: new Date(Date.now() + 3_600_000).toISOString(),
+    by: 'day' as const,
+  }
+  const delivered = async (reach: string | null) =>
+    (await readStats(explaining, { ...span, reach })).reduce((sum, row) => sum + row.delivered, 0)
+  t.equal(await delivered(null), 8000)
+  t.equal(await delivered('acme'), 2000)
+  t.equal(await delivered(''), 4000)
+  t.ok(read <= 20, `${read} rows`)
+  await eraseStats(core.db, 'acme', [])
+  t.equal(await delivered(null), 6000, 'what is erased of a tenant is not in the totals')
+  t.equal(await delivered('acme'), 0)
+})
+
+t.test('the same statistics that are asked for at once are read once', async (t) => {
+  const { app } = await startHost(t, { core: { worker: { enabled: false } } })
+  const core = await useCore(app)
+  const released = Promise.withResolvers<void>()
+  let reads = 0
+  const readDb: Db = {
+    async query(text, values) {
+      reads++
+      await released.promise
+      return core.db.query(text, values)
+    },
+  }
+  const stats = createReadStats({ readDb } as Core)
+  const answers = [stats({}), stats({}), stats({ by: 'day' })]
+  released.resolve()
+  await Promise.all(answers)
+  t.equal(reads, 2)
+  await stats({})
+  t.equal(reads, 3, 'what is read quickly is not remembered')
 })
 
 t.test('a span that is empty, or has too many points, is refused', async (t) => {

@@ -47,16 +47,16 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 
 /** The scans of the plan of a page, and how many rows they read. */
 async function scansOf(db: pg.Client, selection: LogSelection) {
-  let plan: Plan | undefined
+  const plans: Plan[] = []
   const explaining = {
     query: async (text: string, values?: unknown[]) => {
       const { rows } = await db.query(`explain (analyze, format json) ${text}`, values)
-      plan = rows[0]['QUERY PLAN'][0].Plan as Plan
+      plans.push(rows[0]['QUERY PLAN'][0].Plan as Plan)
       return { rows: [] }
     },
   }
   await listLogRows(explaining, 30, selection)
-  const scans = nodesOf(plan as Plan).filter(
+  const scans = plans.flatMap(nodesOf).filter(
     // All plans for a day without rows cost nothing.
     (node) => node['Node Type'].endsWith(' Scan') && node['Actual Rows'] > 0,
   )

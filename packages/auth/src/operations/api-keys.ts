@@ -47,7 +47,7 @@ export interface RotationInput {
 }
 
 export function createApiKeyOperations(context: OperationContext) {
-  const { db: pool, log, scopes: names, settings, changeKeys, record, writeLastUsed } = context
+  const { readDb, log, scopes: names, settings, changeKeys, record, writeLastUsed } = context
 
   /** @throws KeyNotFound where the caller reaches no such key, or it is revoked */
   async function lockedKey(tx: Db, id: string, call: OperationCall): Promise<LockedKey> {
@@ -193,19 +193,19 @@ export function createApiKeyOperations(context: OperationContext) {
     ): Promise<ApiKey[]> {
       const reach = reachOfCall(call)
       const isOfUser = typeof of === 'string'
-      if (isOfUser && !(isUuid(of) && (await findUser(pool, of, reach)))) throw new UserNotFound()
+      if (isOfUser && !(isUuid(of) && (await findUser(readDb, of, reach)))) throw new UserNotFound()
       const { tenant, ...filter } = isOfUser ? { ...page, userId: of } : of
       const narrowed = narrowedReach(reach, tenant)
       const isNobody = filter.userId !== undefined && !isUuid(filter.userId)
       if (narrowed === undefined || isNobody) return []
       await writeLastUsed()
-      return listApiKeys(pool, narrowed, filter)
+      return listApiKeys(readDb, narrowed, filter)
     },
 
     async getApiKey(id: string, call: OperationCall = {}): Promise<ApiKey> {
       if (!isUuid(id)) throw new KeyNotFound()
       await writeLastUsed()
-      const key = await findApiKey(pool, id, reachOfCall(call))
+      const key = await findApiKey(readDb, id, reachOfCall(call))
       if (!key) throw new KeyNotFound()
       return key
     },

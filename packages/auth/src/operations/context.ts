@@ -55,6 +55,8 @@ export interface KeyChange<T> {
 
 export interface OperationContext {
   db: Db
+  /** For what only reads. */
+  readDb: Db
   log: FastifyBaseLogger
   /** Scopes that may be granted. */
   scopes: ScopeNames
@@ -87,6 +89,7 @@ export function createOperationContext(
   }
   return {
     db: core.requestDb,
+    readDb: core.readDb,
     log,
     scopes,
     settings,

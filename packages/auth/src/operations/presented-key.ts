@@ -4,7 +4,7 @@ import { InvalidKey } from '../errors.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import type { OperationContext } from './context.ts'
 
-export const createPresentedKey = ({ db }: OperationContext) => ({
+export const createPresentedKey = ({ readDb }: OperationContext) => ({
   /**
    * The key of a request. Its scopes are those that it holds: roles are resolved. The last use is
    * as it was written last: every key may call this, and a call must not cause a write.
@@ -13,7 +13,7 @@ export const createPresentedKey = ({ db }: OperationContext) => ({
     const { keyId, userId, tenant, bootstrap } = auth
     const scopes = [...auth.scopes]
     if (keyId === null) return { ...WITHOUT_ROW, userId, tenant, bootstrap, scopes }
-    const row = await findApiKey(db, keyId, null)
+    const row = await findApiKey(readDb, keyId, null)
     if (!row) throw new InvalidKey()
     return { ...row, keyId, bootstrap, scopes }
   },

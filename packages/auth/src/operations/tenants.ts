@@ -4,9 +4,9 @@ import { listTenants } from '../tables/users.ts'
 import { grantorOf } from './grantor.ts'
 import { reachOfCall, type OperationCall, type OperationContext } from './context.ts'
 
-export const createTenantLists = ({ db, scopes }: OperationContext) => ({
+export const createTenantLists = ({ readDb, scopes }: OperationContext) => ({
   listTenants: (page: TenantPage, call: OperationCall = {}): Promise<TenantOfAuth[]> =>
-    listTenants(db, reachOfCall(call), page),
+    listTenants(readDb, reachOfCall(call), page),
 
   /** `isGrantable`: those that the caller may give to a key, namespaces among them. */
   async listScopes(isGrantable: boolean, call: OperationCall = {}): Promise<string[]> {

@@ -12,7 +12,7 @@ const LENGTH_MS = { hour: HOUR_MS, day: 24 * HOUR_MS }
 /** How many points a span without a `from` has. */
 const POINTS = { hour: 24, day: 30 }
 
-export const createUsageOperations = ({ db, writeUsage }: OperationContext) => ({
+export const createUsageOperations = ({ readDb, writeUsage }: OperationContext) => ({
   /**
    * The usage of all keys that the caller reaches, or of one. @throws KeyNotFound, InvalidUsageSpan
    */
@@ -20,14 +20,14 @@ export const createUsageOperations = ({ db, writeUsage }: OperationContext) => (
     const { keyId, tenant, by = 'hour' } = query
     const { from, to } = spanOf(query, by)
     const reach = reachOfCall(call)
-    if (keyId !== undefined && !(isUuid(keyId) && (await findApiKey(db, keyId, reach)))) {
+    if (keyId !== undefined && !(isUuid(keyId) && (await findApiKey(readDb, keyId, reach)))) {
       throw new KeyNotFound()
     }
     await writeUsage()
     const filter = { from, to, by, keyId: keyId ?? null }
     const narrowed = narrowedReach(reach, tenant)
     // A tenant that the caller does not reach has used nothing.
-    const found = await findUsage(db, {
+    const found = await findUsage(readDb, {
       ...filter,
       reach: narrowed === undefined ? reach : narrowed,
     })

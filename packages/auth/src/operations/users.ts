@@ -16,7 +16,7 @@ import { performedBy, reachOfCall, type OperationCall, type OperationContext } f
 const DEFAULT_ROLE = 'user'
 
 export function createUserOperations(context: OperationContext) {
-  const { db: pool, log, within, changeKeys, record } = context
+  const { readDb, log, within, changeKeys, record } = context
   return {
     async createUser(input: NewUser, call: OperationCall = {}): Promise<User> {
       const { email, name, role = DEFAULT_ROLE } = input
@@ -33,11 +33,11 @@ export function createUserOperations(context: OperationContext) {
 
     async listUsers({ tenant, ...page }: UserFilter = {}, call: OperationCall = {}) {
       const reach = narrowedReach(reachOfCall(call), tenant)
-      return reach === undefined ? [] : listUsers(pool, reach, page)
+      return reach === undefined ? [] : listUsers(readDb, reach, page)
     },
 
     async getUser(id: string, call: OperationCall = {}): Promise<User> {
-      const user = isUuid(id) ? await findUser(pool, id, reachOfCall(call)) : undefined
+      const user = isUuid(id) ? await findUser(readDb, id, reachOfCall(call)) : undefined
       if (!user) throw new UserNotFound()
       return user
     },

@@ -1,7 +1,7 @@
 /** Routes for other services, which check whether a key or a request is allowed. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { errorResponses } from '@svc/core/internal'
+import { errorResponses, withoutGate } from '@svc/core/internal'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidForwardedRequest } from '../errors.ts'
 import { withKeyDemand } from '../guard/policy/policy-map.ts'
@@ -30,7 +30,7 @@ export function serviceRoutes(
   api.post(
     '/verify',
     {
-      config: configFor(...scopesOfOurs('auth:verify', ofHost)),
+      config: withoutGate(configFor(...scopesOfOurs('auth:verify', ofHost))),
       schema: {
         summary: 'Verify a key for another service, which refuses what is not valid',
         tags: ['auth'],
@@ -44,7 +44,9 @@ export function serviceRoutes(
   api.get(
     '/forward-auth',
     {
-      config: withKeyDemand({ swaggerTransform: configFor().swaggerTransform }, 'judges-another'),
+      config: withoutGate(
+        withKeyDemand({ swaggerTransform: configFor().swaggerTransform }, 'judges-another'),
+      ),
       schema: {
         summary:
           'Decide about a request to another server, for a proxy that asks before it passes it on',

@@ -77,6 +77,13 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
     },
   },
   'deadLetters.list': listOf('listDeadLetters'),
+  'deadLetters.count': {
+    right: 'deliveries:read',
+    changes: false,
+    needs: 'webhooks',
+    input: Anything,
+    run: (input, { webhooks }) => webhooks.countDeadLetters(input),
+  },
   'deadLetters.redrive': {
     right: 'deliveries:write',
     changes: true,

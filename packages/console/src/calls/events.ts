@@ -6,6 +6,8 @@ import { List, Nothing, type CallsOf } from './call.ts'
 import { withoutPayload } from './deliveries.ts'
 
 const MOST_ATTEMPTS = 200
+/** Of processes and Postgres. */
+const CLOCKS_DIFFER_MS = 2 * 24 * 3600 * 1000
 
 const OneEvent = Type.Object(
   {
@@ -34,16 +36,16 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
     async run({ tenant: asked, ...query }, { core, identity, masks }) {
       if (query.text !== undefined) assertMayProbePayloads(identity, masks)
       const reach = narrowedReach(identity.tenant, asked)
-      if (reach === undefined) return { items: [], next: null }
+      if (reach === undefined) return { items: [], next: null, complete: true }
       const except = hiddenPrefix(identity)
-      const { items, next } = await core.svc.events.search({
+      const { items, next, complete } = await core.svc.events.search({
         ...query,
         ...(reach !== null && { tenant: reach }),
         ...(except !== undefined && { except }),
         payloads: masks.areOn && query.text !== undefined,
       })
       const found = items.filter((item) => masks.showsText(item, query.text))
-      return { items: found.map(({ payload: _, ...item }) => item), next }
+      return { items: found.map(({ payload: _, ...item }) => item), next, complete }
     },
   },
   'events.get': {
@@ -57,7 +59,8 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
       const isHidden = tenant === undefined || !maySeeEvent(identity, name)
       const event = isHidden ? null : await core.svc.events.find(name, id, { tenant })
       if (event === null) throw new EventNotFound()
-      const filter = { event: name, eventId: id, payloads: false, limit: MOST_ATTEMPTS }
+      const since = new Date(Date.parse(event.publishedAt) - CLOCKS_DIFFER_MS).toISOString()
+      const filter = { event: name, eventId: id, since, payloads: false, limit: MOST_ATTEMPTS }
       const found = identity.rights.includes('deliveries:read')
         ? await webhooks.listDeliveries(filter)
         : []

@@ -55,7 +55,7 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
       if (reach === undefined) return { items: [], next: null }
       return pageOf(
         input,
-        (page) => listSessions(core.requestDb, reach, page),
+        (page) => listSessions(core.readDb, reach, page),
         ({ rights: _, bootstrapSeal: _seal, linkKeyId: _maker, login: _login, ...session }) => ({
           ...session,
           current: session.id === identity.sessionId,

@@ -1,5 +1,5 @@
 /** The one place where a call is allowed or refused, and made. */
-import { checkedInput } from '@svc/core/internal'
+import { checkedInput, isDryRun } from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
 import { consoleOrigin } from '../access/sessions.ts'
 import type { Identity } from '../access/identity.ts'
@@ -38,7 +38,10 @@ export async function perform(
   if (identity === null) throw new NotSignedIn()
   assertRight(identity, call)
   const input = checkedInput(call.input)(request.body)
-  const result = await call.run(input, within(parts, identity, request)).catch(byRights)
+  const kind = call.changes && !isDryRun(input) ? 'changes' : 'reads'
+  const result = await parts.core.calls.run(identity.tenant, kind, () =>
+    call.run(input, within(parts, identity, request)).catch(byRights),
+  )
   if (call.changes) parts.live.notify()
   return result
 }

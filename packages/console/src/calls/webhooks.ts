@@ -17,6 +17,13 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     input: List,
     run: (input, { webhooks }) => pageOf(input, (page) => webhooks.list(page), asIs),
   },
+  'webhooks.count': {
+    right: 'webhooks:read',
+    changes: false,
+    needs: 'webhooks',
+    input: Anything,
+    run: (input, { webhooks }) => webhooks.count(input),
+  },
   'webhooks.get': {
     right: 'webhooks:read',
     changes: false,

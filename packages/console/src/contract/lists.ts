@@ -7,6 +7,12 @@ export interface Page<Item> {
   next: string | null
 }
 
+/** With `atLeast` it stopped at 10000, or it took too long. */
+export interface Count {
+  count: number
+  atLeast?: true
+}
+
 /** `limit`: 1 to 200, 50 by default. */
 export interface Paging {
   limit?: number

@@ -23,6 +23,9 @@ export interface WebhookSettings {
   transform?: string | null
 }
 
+/** `failing`: active, and its last attempt failed. `disabled`: inactive for a reason of its own. */
+export type WebhookState = 'active' | 'failing' | 'paused' | 'disabled'
+
 /** Values of `headers` are `"***"`. */
 export interface Webhook {
   id: string

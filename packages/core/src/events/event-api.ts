@@ -170,8 +170,8 @@ export interface Events {
   redrive: (subscription: string, options?: RedriveOptions) => Promise<{ redriven: number }>
   /**
    * Events that were published and are kept, newest first, in pages: `next` is the `after` of the
-   * next one. A search for a text may take long: such a page is shorter, and `next` continues the
-   * search.
+   * next one. A search for a text may take long: it ends with what it has found, says `complete: false`,
+   * and `next` continues it.
    *
    * @throws InvalidInput, Unavailable
    * @example

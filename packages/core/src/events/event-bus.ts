@@ -48,6 +48,7 @@ interface Parts {
   catalogue: Pick<Catalogue, 'check'>
   telemetry: Pick<Telemetry, 'publishes'>
   requestDb: Db
+  readDb: Db
   log: Record<'error' | 'warn', (details: object, message: string) => void>
 }
 
@@ -72,7 +73,7 @@ export class EventBus {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { database, workers, retry, lease, requestDb } = parts
+    const { database, workers, retry, lease, requestDb, readDb } = parts
     this.#declarations = new Declarations(parts)
     this.#undecided = new UndecidedFilters(parts.log)
     this.#handover = new JobHandover(workers, () => lease.owner, this.#undecided)
@@ -85,6 +86,7 @@ export class EventBus {
     this.#publisher = new BatchPublisher(database, retry, this.#handover)
     this.deadLetters = createDeadLetterOperations({
       db: requestDb,
+      readDb,
       retry,
       declare: () => this.declare(),
       wake: (queue) => workers.wake(queue),

@@ -1,11 +1,13 @@
 /**
- * `svc.events.search`: events, newest first. The table has no index in that order, since every
- * publish would pay for it; it is written in the order of time, so a BRIN index finds what lies
- * between two moments. The search goes back in growing spans, and stops when the page is full.
+ * `svc.events.search`: events, newest first. Those of a tenant have an index in that order; for all, every
+ * publish would pay for one: the table is written in the order of time, so a BRIN index finds what lies
+ * between two moments. The search goes back in growing spans, and stops when the page is full, or when it
+ * has taken long.
  */
 import { Type, type Static } from '@sinclair/typebox'
 import { readOperation } from '../actions/define-operation.ts'
 import { InvalidInput } from '../errors.ts'
+import { isStatementTimeout } from '../postgres/contention.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { STORABLE_TEXT, nullable, TenantFilter } from '../http/schemas.ts'
 import { EVERYWHERE } from '../tenants/tenants.ts'
@@ -63,10 +65,13 @@ export interface FoundEvent {
   payload?: unknown
 }
 
-/** `next`: the `after` of what is older, also where a search took long and found few; `null` at the end. */
+/** A page of found events. */
 export interface FoundEvents {
   items: FoundEvent[]
+  /** The `after` of what is older; `null` at the end. */
   next: string | null
+  /** `false` where the search took long and ended before the page was full: `next` continues it. */
+  complete: boolean
 }
 
 export interface EventSearch {
@@ -85,28 +90,50 @@ const SPANS_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 6 * 60 * MINUTE, DAY, 3 * DA
 /** A page that takes longer than this has fewer items. */
 const LONGEST_SEARCH_MS = 1500
 
+/** What is searched next where a span took too long: this part of it. */
+const NARROWED_BY = 60
 const BEGIN = '-infinity'
+
+/** Where a page begins, and the first span that it searches, in milliseconds. */
+interface Start {
+  upper: Position
+  firstSpanMs: number
+}
 
 export function createEventSearch(db: Db): EventSearch {
   const search = readOperation(EventQuery, async (query): Promise<FoundEvents> => {
     const { name, tenant = EVERYWHERE, limit = 50, since = BEGIN, until = 'infinity' } = query
     const filter = { ...query, names: name === undefined ? null : [name].flat(), reach: tenant }
-    let upper: Position = query.after === undefined ? [until, '', ''] : positionIn(query.after)
+    const start: Start =
+      query.after === undefined
+        ? { upper: [until, '', ''], firstSpanMs: MINUTE }
+        : startIn(query.after)
+    let { upper } = start
+    const spans = [start.firstSpanMs, ...SPANS_MS.filter((ms) => ms > start.firstSpanMs)]
     const end = Math.min(Date.now(), Date.parse(upper[0]) || Infinity)
     const startedMs = performance.now()
     const found: FoundRow[] = []
-    for (const from of [...SPANS_MS.map((ms) => new Date(end - ms).toISOString()), BEGIN]) {
+    for (const ms of [...spans, Infinity]) {
+      const from = ms === Infinity ? BEGIN : new Date(end - ms).toISOString()
       const isLast = from === BEGIN || (since !== BEGIN && Date.parse(from) <= Date.parse(since))
       const lower = isLast ? since : from
       // One more than the page holds: whether there is another one.
       const most = limit + 1 - found.length
-      found.push(...(await searchEvents(db, { ...filter, lower, upper, limit: most })))
+      try {
+        found.push(...(await searchEvents(db, { ...filter, lower, upper, limit: most })))
+      } catch (error) {
+        // No moment can be searched in parts.
+        if (!isStatementTimeout(error) || ms <= 1) throw error
+        const isFirst = upper === start.upper
+        const firstSpanMs = isFirst ? Math.max(1, Math.floor(ms / NARROWED_BY)) : MINUTE
+        return pageOf(found, { upper, firstSpanMs }, false)
+      }
       if (found.length > limit) return pageOf(found.slice(0, limit), last(found, limit))
       if (isLast) return pageOf(found, null)
       upper = [lower, '', '']
       if (performance.now() - startedMs > LONGEST_SEARCH_MS) break
     }
-    return pageOf(found, upper)
+    return pageOf(found, { upper, firstSpanMs: MINUTE }, false)
   })
   const find = readOperation(EventId, async ({ name, id, tenant }) => {
     const row = await findEvent(db, name, storedEventId(tenant, id))
@@ -118,15 +145,19 @@ export function createEventSearch(db: Db): EventSearch {
   }
 }
 
-const last = (found: FoundRow[], limit: number): Position | null => {
+const last = (found: FoundRow[], limit: number): Start | null => {
   const row = found[limit - 1]
-  return row ? [row.position, row.name, row.id] : null
+  return row ? { upper: [row.position, row.name, row.id], firstSpanMs: MINUTE } : null
 }
 
-const pageOf = (rows: FoundRow[], next: Position | null): FoundEvents => ({
+const pageOf = (rows: FoundRow[], next: Start | null, complete = true): FoundEvents => ({
   items: rows.map(shown),
-  next: next && Buffer.from(JSON.stringify(next)).toString('base64url'),
+  next: next && textOf(next),
+  complete,
 })
+
+const textOf = ({ upper, firstSpanMs }: Start): string =>
+  Buffer.from(JSON.stringify([...upper, firstSpanMs])).toString('base64url')
 
 const shown = ({ name, id, tenant, publishedAt, bytes, payload }: FoundRow): FoundEvent => ({
   name,
@@ -138,18 +169,21 @@ const shown = ({ name, id, tenant, publishedAt, bytes, payload }: FoundRow): Fou
 })
 
 /** @throws InvalidInput */
-function positionIn(after: string): Position {
+function startIn(after: string): Start {
   try {
-    const position: unknown = JSON.parse(Buffer.from(after, 'base64url').toString('utf8'))
-    if (isPosition(position)) return position
+    const start: unknown = JSON.parse(Buffer.from(after, 'base64url').toString('utf8'))
+    if (isStart(start)) return { upper: [start[0], start[1], start[2]], firstSpanMs: start[3] }
   } catch {
     // Text that is not JSON: the error below covers it.
   }
   throw new InvalidInput('input/after must be the "next" of a former answer')
 }
 
-const isPosition = (value: unknown): value is Position =>
+const isStart = (value: unknown): value is [...Position, firstSpanMs: number] =>
   Array.isArray(value) &&
-  value.length === 3 &&
-  value.every((part) => typeof part === 'string' && !part.includes('\0')) &&
-  !Number.isNaN(Date.parse(value[0]))
+  value.length === 4 &&
+  value.slice(0, 3).every((part) => typeof part === 'string' && !part.includes('\0')) &&
+  (value[0] === 'infinity' || !Number.isNaN(Date.parse(value[0]))) &&
+  Number.isInteger(value[3]) &&
+  value[3] >= 1 &&
+  value[3] <= MINUTE

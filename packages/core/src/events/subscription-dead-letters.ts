@@ -48,6 +48,8 @@ export type DeadLetterOperations = Pick<Events, 'deadLetters' | 'redrive'>
 
 interface Parts {
   db: Db
+  /** For what only reads. */
+  readDb: Db
   retry: RetrySettings
   /** Writes the subscriptions of this process that are not in the database yet. */
   declare: () => Promise<void>
@@ -56,15 +58,15 @@ interface Parts {
 }
 
 export function createDeadLetterOperations(parts: Parts): DeadLetterOperations {
-  const { db, retry, declare, wake } = parts
+  const { db, readDb, retry, declare, wake } = parts
   return {
     async deadLetters(subscription, options = {}) {
       checkedSubscriptionName(subscription)
       const filter = resolveOptions<DeadLetterFilter>('events.deadLetters', PAGE, options)
       await declare()
       const queue = queueOfSubscription(subscription)
-      if (!(await isQueue(db, deadLetterQueueOf(queue)))) throw unknown(subscription)
-      return withEvents(db, await listDeadLetters<FanOutJob>(db, queue, filter))
+      if (!(await isQueue(readDb, deadLetterQueueOf(queue)))) throw unknown(subscription)
+      return withEvents(readDb, await listDeadLetters<FanOutJob>(readDb, queue, filter))
     },
 
     async redrive(subscription, options = {}) {

@@ -4,6 +4,7 @@ import type { NotificationConnection } from '../postgres/notifications.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import type { PeriodicTasks } from '../jobs/periodic-tasks.ts'
+import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { HealthCheck } from './health.ts'
 import { countQueues } from './queue-counts-table.ts'
@@ -12,16 +13,16 @@ import { observeQueues, observeTasks } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS } from './shared-call.ts'
 
 export function createHealth(
-  database: Pick<Database, 'dbWithin' | 'background'>,
+  database: Pick<Database, 'dbWithin' | 'readers'>,
   notifications: Pick<NotificationConnection, 'isListening'>,
   workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>,
   tasks: Pick<PeriodicTasks, 'health' | 'failures'>,
   telemetry: Pick<Telemetry, 'meter'>,
 ): HealthCheck {
   const db = database.dbWithin(HEALTH_TIMEOUT_MS)
-  const limit = { timeoutMs: HEALTH_TIMEOUT_MS }
+  const limit = { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: HEALTH_TIMEOUT_MS }
   const counts = new QueueCounts(() =>
-    database.background((within) => countQueues(within, workers.queues()), limit),
+    database.readers.transaction((within) => countQueues(within, workers.queues()), limit),
   )
   const { meter } = telemetry
   const gauges = meter && [

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { coreOf } from '../core-of.ts'
+import { gateRoutes } from './call-gate.ts'
 import { InvalidInput } from '../errors.ts'
 import { BUSY, isContention } from '../postgres/contention.ts'
 import { isConnectionError } from '../postgres/connection-errors.ts'
@@ -27,8 +28,8 @@ export const ErrorBody = Type.Unsafe<{
 /**
  * Registers `routes` in an encapsulated child under `prefix`: our validator (no coercion in bodies
  * and parameters, unknown fields refused), our error bodies, no caching of answers, zero bytes
- * under a JSON content type counted as no body. The host's own validator, parsers and error handler
- * are not changed. With `unknownId`, ids that are too long for the router are answered by the error
+ * under a JSON content type counted as no body, and few requests of a tenant at a time. The host's own
+ * validator, parsers and error handler are not changed. With `unknownId`, ids that are too long for the router are answered by the error
  * that it makes.
  */
 export async function managementApi(
@@ -48,6 +49,8 @@ export async function managementApi(
       keepOutOfCaches(api)
       api.setErrorHandler(errorHandler(coreOf(app)?.errorText ?? null))
       const answerLongIds = watchIds(api)
+      const gate = coreOf(app)?.calls
+      if (gate) gateRoutes(api, gate)
       await routes(api)
       if (unknownId) answerLongIds(unknownId)
     },
@@ -133,7 +136,7 @@ const errorHandler =
   (errorText: ErrorText | null) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const answer = answerTo(error, request)
-    if (answer.statusCode === 503) reply.header('retry-after', '1')
+    if (answer.statusCode === 503 || answer.code === 'SVC_BUSY') reply.header('retry-after', '1')
     if (answer.statusCode === 401) reply.header('www-authenticate', 'Bearer')
     reply.code(answer.statusCode)
     // The response schemas describe only our own bodies.

@@ -29,7 +29,7 @@ import { discardParked, makeParkedDue, type ParkedMadeDue } from './pg-boss/park
 import { parkHead } from './pg-boss/park-jobs.ts'
 import { countWaitingRetries } from './pg-boss/make-retries-due.ts'
 import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
-import type { ErasedJobs, Queues, RecoveryRequest } from './queues.ts'
+import { MOST_COUNTED, type ErasedJobs, type Queues, type RecoveryRequest } from './queues.ts'
 import type { WorkerRegistry } from './worker-registry.ts'
 
 /** Rows that are moved within the transaction of the call. */
@@ -137,7 +137,7 @@ export class JobQueues implements Queues {
       worker,
     )
     if (count < FIRST_PORTION || ids) return count
-    const more = await countDeadLetters(db, queue, group)
+    const more = await countDeadLetters(db, queue, { groups: [group] })
     if (more > 0) await insertMove(db, queue, group, 'redrive')
     return count + more
   }
@@ -173,7 +173,8 @@ export class JobQueues implements Queues {
     // A redrive waits likewise.
     if (request.what === 'dead') await this.expectParked(db, request.queue, request.group)
     const until = await endedSpan(db, request.until)
-    const deliveries = await this.countRecoverable(db, { ...request, until })
+    const counted = await this.countRecoverable(db, { ...request, until })
+    const deliveries = counted !== null && counted > MOST_COUNTED ? null : counted
     return insertRecovery(db, { ...request, until, deliveries })
   }
 
@@ -186,7 +187,15 @@ export class JobQueues implements Queues {
     if (what === 'missing') return null
     const span = { since, until: await endedSpan(db, request.until) }
     return what === 'dead'
-      ? countDeadLetters(db, queue, group, span)
-      : countWaitingRetries(db, queue, { group, ...span, recovery: null })
+      ? countDeadLetters(db, queue, { groups: [group], ...span }, MOST_COUNTED + 1)
+      : countWaitingRetries(db, queue, { group, ...span, recovery: null }, MOST_COUNTED + 1)
+  }
+
+  countDead(
+    db: Db,
+    queue: string,
+    of: Pick<DeadLetterFilter, 'groups' | 'except'>,
+  ): Promise<number> {
+    return countDeadLetters(db, queue, of, MOST_COUNTED + 1)
   }
 }

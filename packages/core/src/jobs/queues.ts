@@ -64,7 +64,8 @@ export interface Queues {
   probe(queue: string, group: string): Promise<boolean>
   /**
    * Begins a recovery, which is carried out in portions in the background. Call `groupsChanged`
-   * after the commit. Missing deliveries are counted by the worker of the queue.
+   * after the commit. What is more than {@link MOST_COUNTED} is counted there as well: `deliveries` is
+   * `null` until then. Missing deliveries are counted by the worker of the queue.
    */
   recover(db: Db, request: RecoveryRequest): Promise<Recovery>
   /**
@@ -72,9 +73,17 @@ export interface Queues {
    * be called shortly before it, since claims of a restricted group pass over its locked row.
    */
   expectParked(db: Db, queue: string, group: string): Promise<void>
-  /** How many deliveries it would put on their way; `null` for what is missing. */
+  /**
+   * How many deliveries it would put on their way, counted up to one more than {@link MOST_COUNTED};
+   * `null` for what is missing.
+   */
   countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null>
+  /** How many dead letters there are; counted as above. */
+  countDead(db: Db, queue: string, of: Pick<DeadLetterFilter, 'groups' | 'except'>): Promise<number>
 }
+
+/** Counts of calls stop here. */
+export const MOST_COUNTED = 10_000
 
 /** Without `until`: up to now. */
 export interface RecoveryRequest extends Omit<NewRecovery, 'until' | 'deliveries'> {

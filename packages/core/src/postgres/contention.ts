@@ -21,6 +21,10 @@ export function isContention(error: unknown): boolean {
   return typeof code === 'string' && CONTENTION.has(code)
 }
 
+/** Whether the server has ended a statement that took too long. */
+export const isStatementTimeout = (error: unknown): boolean =>
+  ((error ?? {}) as { code?: unknown }).code === '57014'
+
 /** Whether a lock was not to be had in time. */
 export const isLockTimeout = (error: unknown): boolean =>
   ((error ?? {}) as { code?: unknown }).code === LOCK_TIMEOUT

@@ -4,15 +4,16 @@ import { configOf, isPool } from './connection-config.ts'
 import { DatabaseTooOld, DatabaseUnreachable } from '../errors.ts'
 import { openWorkerPool, BEGIN_WITH_WORKER_PLANS, type WorkerPool } from './worker-pool.ts'
 import type { SvcCoreOptions } from '../core-options.ts'
+import { Readers } from './readers.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
 import { transaction, type Db } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
 
 /**
- * The pools of a process. Together they stay within the configured `max` plus two connections:
- * `pool` has the configured size, `workerPool` and the listener share the two that are added (a pool that
- * we made gives one of its own to `workerPool`, so that fetching and settling need not queue). `held` has
- * two more, while it is used.
+ * The pools of a process. Together they stay within the configured `max` plus two connections, and the
+ * option `readers`: `pool` has the configured size, `workerPool` and the listener share the two that are
+ * added (a pool that we made gives one of its own to `workerPool`, so that fetching and settling need not
+ * queue). `held` has two more, while it is used.
  */
 export interface Database {
   pool: pg.Pool
@@ -23,6 +24,8 @@ export interface Database {
   /** `pool` with another time limit on each statement, in milliseconds. */
   dbWithin(ms: number): Db
   workerPool: WorkerPool
+  /** For what only reads, see readers.ts. */
+  readers: Readers
   /** For statements that wait for a lock of others: nobody waits for one of these connections. */
   held: { pool: pg.Pool; db: Db }
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
@@ -34,6 +37,7 @@ export interface Database {
   close(): Promise<void>
 }
 
+export const DEFAULT_READERS = 2
 const HELD_CONNECTIONS = 2
 const HELD_IDLE_MS = 5000
 const OLDEST = 140_000
@@ -53,6 +57,7 @@ const MAINTENANCE_TIMEOUT_MS = 120_000
 export async function openDatabase(
   option: NonNullable<SvcCoreOptions['database']>,
   logError: (error: Error) => void,
+  readers = DEFAULT_READERS,
 ): Promise<Database> {
   const given = isPool(option) ? option : undefined
   const config = configOf(option)
@@ -65,6 +70,7 @@ export async function openDatabase(
   try {
     await assertUsable(pool)
     const workerPool = await openWorkerPool({ ...config, max: 1 + forWorkers }, logError)
+    const reading = new Readers(config, readers, { pooled: workerPool.pooled, logError })
     const held = new pg.Pool({
       ...config,
       max: HELD_CONNECTIONS,
@@ -80,6 +86,7 @@ export async function openDatabase(
       dbWithin: (ms) =>
         workerPool.pooled ? inTransactions(pool, ms) : cancelling(pool, workerPool, ms),
       workerPool,
+      readers: reading,
       held: {
         pool: held,
         db: workerPool.pooled ? inTransactions(held) : poolWithQueryTimeout(held),
@@ -89,7 +96,7 @@ export async function openDatabase(
       pooled: workerPool.pooled,
       listener: config,
       async close() {
-        await Promise.all([endPool(workerPool.pool), endPool(held)])
+        await Promise.all([endPool(workerPool.pool), endPool(reading.pool), endPool(held)])
         if (!given) return endPool(pool)
         stopHandling()
         pool.off('error', logError)

@@ -33,7 +33,7 @@ import type {
   RedriveResult,
 } from '../delivery-schemas.ts'
 import { insertLogRows, type LogRow } from '../tables/delivery-log.ts'
-import { listLogRows } from '../tables/delivery-lists.ts'
+import { findDelivery } from '../tables/delivery-lists.ts'
 import { open } from '../tables/sealed-columns.ts'
 import { findWebhook, lockWebhooks } from '../tables/webhooks.ts'
 import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
@@ -101,7 +101,7 @@ export function createDeliveryOperations(
         if (url !== undefined) assertAddress(url, settings.isBlocked, by)
         if (deliveryId === undefined) throw new DeliveryNotFound(input.deliveryId)
         const days = settings.deliveryLogRetentionDays
-        const [row] = await listLogRows(db, days, { webhookId, deliveryId, limit: 1 })
+        const row = await findDelivery(db, days, webhookId, deliveryId)
         const delivery = row ?? (await findDead(core, db, webhookId, deliveryId))
         if (delivery === undefined || isHidden(by, delivery.event)) {
           throw new DeliveryNotFound(deliveryId)

@@ -8,13 +8,14 @@ import {
 } from '@svc/core/internal'
 import { QUEUE } from '../outbound/constants.ts'
 import type { ListedDeliveries } from '../delivery-schemas.ts'
+import type { Count, CountedDeadLetters } from '../schemas.ts'
 import { listLogRows } from '../tables/delivery-lists.ts'
 import type { LogRow } from '../tables/delivery-log.ts'
 import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { hiddenFrom } from './key-events.ts'
 import { attemptsOfDead, fittingPage, withoutPayloads, withPayloads } from './delivery-attempts.ts'
-import { existing, webhookIdOf } from './webhooks.ts'
+import { countOf, existing, webhookIdOf } from './webhooks.ts'
 
 /** A page of attempts with their payloads. */
 export interface AttemptsPage {
@@ -39,6 +40,7 @@ export interface DeliveryLists {
   listDead: List
   listOverAll: List
   listDeadOverAll: List
+  countDead: (of: CountedDeadLetters, by: Caller) => Promise<Count>
 }
 
 const NOTHING: AttemptsPage = { rows: [], hasMore: false }
@@ -57,8 +59,8 @@ export function createDeliveryLists(
     const wanted = limit === undefined ? found : found.slice(0, limit)
     if (!payloads) return { rows: withoutPayloads(wanted), hasMore: wanted.length < found.length }
     const rows =
-      pageBytes === undefined ? wanted : await fittingPage(core.requestDb, wanted, pageBytes)
-    return { rows: await withPayloads(core.requestDb, rows), hasMore: rows.length < found.length }
+      pageBytes === undefined ? wanted : await fittingPage(core.readDb, wanted, pageBytes)
+    return { rows: await withPayloads(core.readDb, rows), hasMore: rows.length < found.length }
   }
 
   /** Rows of older versions have no tenant: they are found by the ids of webhooks and tenants. */
@@ -68,7 +70,7 @@ export function createDeliveryLists(
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined) return NOTHING
     return pageOf(selection, pageBytes, (limit) =>
-      listLogRows(core.requestDb, days, {
+      listLogRows(core.readDb, days, {
         ...filter,
         ...limit,
         reach: narrowed,
@@ -95,9 +97,17 @@ export function createDeliveryLists(
     const of = await groupsOf(narrowed, webhookId)
     return pageOf(selection, pageBytes, async (most) =>
       attemptsOfDead(
-        await core.queues.deadLetters(core.requestDb, QUEUE, { ...filter, ...of, ...most }),
+        await core.queues.deadLetters(core.readDb, QUEUE, { ...filter, ...of, ...most }),
       ),
     )
+  }
+
+  async function countDead({ tenant, webhookId }: CountedDeadLetters, by: Caller): Promise<Count> {
+    const narrowed = narrowedReach(by.reach, tenant)
+    if (narrowed === undefined) return { count: 0 }
+    const { except } = hiddenFrom(by)
+    const of = { except, ...(await groupsOf(narrowed, webhookId)) }
+    return countOf(await core.queues.countDead(core.readDb, QUEUE, of))
   }
 
   async function groupsOf(
@@ -105,7 +115,7 @@ export function createDeliveryLists(
     webhookId: string | undefined,
   ): Promise<Pick<DeadLetterFilter, 'groups'>> {
     if (reach !== EVERYWHERE)
-      return { groups: await webhookIdsWithin(core.requestDb, reach, webhookId) }
+      return { groups: await webhookIdsWithin(core.readDb, reach, webhookId) }
     return webhookId === undefined ? {} : { groups: [webhookId.toLowerCase()] }
   }
 
@@ -113,7 +123,7 @@ export function createDeliveryLists(
     return async (selection, by = THE_PROCESS) => {
       if (selection.webhookId === undefined) return list(selection, by)
       const webhookId = webhookIdOf(selection.webhookId)
-      existing(webhookId, await findWebhook(core.requestDb, webhookId, by.reach))
+      existing(webhookId, await findWebhook(core.readDb, webhookId, by.reach))
       // The webhook is within reach, and what was delivered to it with it.
       return list({ ...selection, webhookId }, { ...by, reach: EVERYWHERE })
     }
@@ -124,5 +134,6 @@ export function createDeliveryLists(
     listDead: ofOne(deadOverAll),
     listOverAll: overAll,
     listDeadOverAll: deadOverAll,
+    countDead,
   }
 }

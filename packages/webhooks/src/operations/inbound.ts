@@ -29,17 +29,17 @@ export interface InboundOperations {
 }
 
 export function createInboundOperations(
-  core: Pick<Core, 'requestDb' | 'bus'>,
+  core: Pick<Core, 'readDb' | 'bus'>,
   sources: readonly Source[],
   host: Host,
 ): InboundOperations {
   return {
     async list({ tenant: reach = EVERYWHERE, ...filter } = {}) {
-      return (await listInboundRows(core.requestDb, { ...filter, reach })).map(shown)
+      return (await listInboundRows(core.readDb, { ...filter, reach })).map(shown)
     },
 
     async replay(id, reach = EVERYWHERE, by = BY_PROCESS) {
-      const row = isUuid(id) ? await findInboundRow(core.requestDb, id) : undefined
+      const row = isUuid(id) ? await findInboundRow(core.readDb, id) : undefined
       if (!row || !reaches(reach, row.tenant)) {
         throw new InboundRequestNotFound(id.slice(0, 40))
       }

@@ -6,6 +6,8 @@ declare module '@svc/core' {
   interface SvcActions {
     '__svc.webhooks.register': SvcWebhooks['register']
     '__svc.webhooks.list': SvcWebhooks['list']
+    '__svc.webhooks.count': SvcWebhooks['count']
+    '__svc.webhooks.countDeadLetters': SvcWebhooks['countDeadLetters']
     '__svc.webhooks.get': SvcWebhooks['get']
     '__svc.webhooks.update': SvcWebhooks['update']
     '__svc.webhooks.delete': SvcWebhooks['delete']

@@ -2,6 +2,8 @@
 import { Type } from '@sinclair/typebox'
 import { callerFor, narrowedReach, readOperation, writeOperation } from '@svc/core/internal'
 import {
+  CountedDeadLetters,
+  CountedWebhooks,
   FilterTrial,
   NewWebhook,
   Page,
@@ -72,6 +74,8 @@ function operationsOf(
     Page,
     within((page: Page) => webhooks.list(page, by)),
   )
+  const count = readOperation(CountedWebhooks, (of) => webhooks.count(of, by))
+  const countDeadLetters = readOperation(CountedDeadLetters, (of) => lists.countDead(of, by))
   const listTenants = readOperation(TenantPage, (page) => webhooks.listTenants(page, by))
   const listInbound = readOperation(InboundFilter, within(requests.list))
   const listDeliveries = readOperation(ListDeliveries, async (webhook) =>
@@ -85,6 +89,8 @@ function operationsOf(
       webhooks.register(input, db, by),
     ),
     list: (page = {}) => list(page),
+    count: (of = {}) => count(of),
+    countDeadLetters: (of = {}) => countDeadLetters(of),
     get: readOperation(Id, (id) => webhooks.get(id, by)),
     update: writeOperation(name('update'), WebhookUpdate, ({ id, ...changes }, db) =>
       webhooks.update(id, changes, db, by),

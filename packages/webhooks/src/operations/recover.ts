@@ -1,7 +1,9 @@
 /** The operations on recoveries: deliveries of a span that are put on their way again. */
 import {
-  deleteRecovery,
+  endedSpan,
+  isStatementTimeout,
   listRecoveries,
+  MOST_COUNTED,
   narrowedReach,
   reaches,
   uuidOf,
@@ -20,6 +22,7 @@ import type {
   WebhookRecovery,
 } from '../recovery-schemas.ts'
 import { findWebhook, keepWebhook } from '../tables/webhooks.ts'
+import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditWork } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { assertMayReceive } from './key-events.ts'
@@ -31,8 +34,19 @@ export interface RecoveryOperations {
   get: (input: { webhookId: string; id: string }, by?: Caller) => Promise<WebhookRecovery>
 }
 
-/** There may be millions. */
-const COUNTED_WITHIN_MS = 120_000
+/** `isAll`: whether there are no more. */
+interface Counted {
+  count: number
+  isAll: boolean
+}
+
+const NOT_COUNTED: Counted = { count: 0, isAll: false }
+
+const resultOf = ({ count, isAll }: Counted): RecoverResult => ({
+  deliveries: count,
+  ...(!isAll && { atLeast: true as const }),
+})
+
 /** A caller may take the time from its own clock. */
 const CLOCKS_DIFFER_MS = 60_000
 
@@ -43,12 +57,30 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
   ): Promise<WebhookRecovery[]> {
     const { webhookId: given, ...page } = input
     const webhookId = webhookIdOf(given)
-    const webhook = existing(webhookId, await findWebhook(core.requestDb, webhookId, by.reach))
+    const webhook = existing(webhookId, await findWebhook(core.readDb, webhookId, by.reach))
     assertMayReceive(by, webhook.events)
     const narrowed = narrowedReach(by.reach, tenant)
     if (narrowed === undefined || !reaches(narrowed, webhook.tenant)) return []
     const group = webhook.id
-    return (await listRecoveries(core.requestDb, QUEUE, { group, ...page })).map(shown)
+    return (await listRecoveries(core.readDb, QUEUE, { group, ...page })).map(shown)
+  }
+
+  async function preview(
+    db: Db,
+    webhook: StoredWebhook,
+    request: RecoveryRequest,
+  ): Promise<Counted> {
+    try {
+      const counted = await core.queues.countRecoverable(db, request)
+      if (counted !== null) {
+        return { count: Math.min(counted, MOST_COUNTED), isAll: counted <= MOST_COUNTED }
+      }
+    } catch (error) {
+      if (!isStatementTimeout(error)) throw error
+      return { count: 0, isAll: false }
+    }
+    const until = await endedSpan(db, request.until)
+    return previewMissing(db, { ...request, until }, webhook, { logDays, most: MOST_COUNTED })
   }
 
   return {
@@ -59,39 +91,39 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
         throw new InvalidSpan('until', 'since')
       }
       if (Date.parse(since) > Date.now() + CLOCKS_DIFFER_MS) throw new InvalidSpan('now', 'since')
-      const recoverIn = async (db: Db): Promise<RecoverResult> => {
+      const reading = caller ?? core.readDb
+      const found = existing(id, await findWebhook(reading, id, by.reach))
+      assertMayReceive(by, found.events)
+      const request = { queue: QUEUE, group: id, what, since, until, perSecond }
+      const isMissing = what === 'missing'
+      const seen = dryRun || isMissing ? await preview(reading, found, request) : NOT_COUNTED
+      if (dryRun) return resultOf(seen)
+      return await core.within(caller, async (db): Promise<RecoverResult> => {
         const webhook = existing(id, await findWebhook(db, id, by.reach))
         assertMayReceive(by, webhook.events)
-        const request: RecoveryRequest = {
-          queue: QUEUE,
-          group: webhook.id,
-          what,
-          since,
-          until,
-          perSecond,
-        }
-        if (dryRun && what !== 'missing') {
-          return { deliveries: (await core.queues.countRecoverable(db, request)) ?? 0 }
-        }
         const recovery = await core.queues.recover(db, request)
-        if (dryRun) {
-          const deliveries = await previewMissing(db, recovery, webhook, logDays)
-          await deleteRecovery(db, recovery.id)
-          return { deliveries }
-        }
+        // What are more are written down in the background.
         const deliveries =
-          recovery.deliveries ?? (await prepareMissing(db, recovery, webhook, logDays))
-        // Not before: to determine what is missing may take minutes, and a deletion would wait for it.
+          isMissing && seen.isAll
+            ? await prepareMissing(db, recovery, webhook, logDays)
+            : recovery.deliveries
+        const counted =
+          deliveries === null
+            ? { count: isMissing ? seen.count : MOST_COUNTED, isAll: false }
+            : { count: deliveries, isAll: true }
         if (!(await keepWebhook(db, id))) throw new WebhookNotFound(id)
         await core.queues.expectParked(db, QUEUE, webhook.id)
+        const result = resultOf(counted)
         await auditWork(db, by.origin, 'recover', webhook, {
           recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },
-          deliveries: { from: null, to: deliveries },
+          deliveries: {
+            from: null,
+            to: counted.isAll ? counted.count : { atLeast: counted.count },
+          },
         })
         core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
-        return { id: recovery.id, deliveries }
-      }
-      return await core.within(caller, recoverIn, { timeoutMs: COUNTED_WITHIN_MS })
+        return { id: recovery.id, ...result }
+      })
     },
 
     list: (input, by = THE_PROCESS) => recoveriesOf(input, by),

@@ -1,9 +1,9 @@
 /** The statistics of deliveries. */
-import { narrowedReach, type Core } from '@svc/core/internal'
+import { narrowedReach, type Core, type Db } from '@svc/core/internal'
 import { InvalidSpan, TooManyPoints } from '../errors.ts'
 import { percentilesOf } from '../stats/percentiles.ts'
 import type { Stats, StatsQuery } from '../stats-schemas.ts'
-import { readStats, type StatsRow } from '../tables/stats.ts'
+import { readStats, type StatsRow, type StatsSelection } from '../tables/stats.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { hiddenFrom } from './key-events.ts'
 
@@ -27,9 +27,42 @@ const NOTHING: Omit<StatsRow, 'at'> = {
   firstAttempts: [],
 }
 
-export const createReadStats =
-  (core: Core): ReadStats =>
-  async (query, caller = THE_PROCESS) => {
+/** What took shorter is read again each time. */
+const LONG_MS = 100
+const LONGEST_REMEMBERED_MS = 10_000
+
+/**
+ * Readings of the same statistics at the same time are one. What took long is remembered for ten times as
+ * long, ten seconds at most: many pages ask the same again and again.
+ */
+class RememberedStats {
+  #db: Db
+  #readings = new Map<string, Promise<StatsRow[]>>()
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  read(selection: StatsSelection): Promise<StatsRow[]> {
+    const key = JSON.stringify(selection)
+    const known = this.#readings.get(key)
+    if (known) return known
+    const startedMs = performance.now()
+    const reading = readStats(this.#db, selection)
+    this.#readings.set(key, reading)
+    const forget = () => void this.#readings.delete(key)
+    reading.then(() => {
+      const tookMs = performance.now() - startedMs
+      if (tookMs < LONG_MS) forget()
+      else setTimeout(forget, Math.min(LONGEST_REMEMBERED_MS, 10 * tookMs)).unref()
+    }, forget)
+    return reading
+  }
+}
+
+export const createReadStats = (core: Core): ReadStats => {
+  const remembered = new RememberedStats(core.readDb)
+  return async (query, caller = THE_PROCESS) => {
     const { by = 'hour', tenant, webhookId, event } = query
     const step = STEP_MS[by]
     const end = query.to === undefined ? Date.now() + 1 : Date.parse(query.to)
@@ -47,7 +80,7 @@ export const createReadStats =
     const rows =
       narrowed === undefined
         ? []
-        : await readStats(core.requestDb, {
+        : await remembered.read({
             ...span,
             ...hiddenFrom(caller),
             reach: narrowed,
@@ -61,6 +94,7 @@ export const createReadStats =
     })
     return { ...span, points }
   }
+}
 
 const pointOf = (at: number, row: Omit<StatsRow, 'at'>) => ({
   at: isoOf(at),

@@ -9,6 +9,9 @@ import type {
 } from '../recovery-schemas.ts'
 import type { Stats, StatsQuery } from '../stats-schemas.ts'
 import type {
+  Count,
+  CountedDeadLetters,
+  CountedWebhooks,
   EventDescription,
   FilterTrial,
   NewWebhook,
@@ -58,6 +61,8 @@ export interface SvcWebhooks {
   register: (input: NewWebhook, options?: OperationOptions) => Promise<WebhookWithSecret>
   /** Lists webhooks, newest first; all of them where no `limit` is given. @throws InvalidInput */
   list: (page?: Page) => Promise<Webhook[]>
+  /** Counts webhooks, up to 10000. @throws InvalidInput */
+  count: (of?: CountedWebhooks) => Promise<Count>
   /** The webhook with its secret. @throws InvalidInput, WebhookNotFound */
   get: (id: string) => Promise<WebhookWithSecret>
   /**
@@ -117,6 +122,8 @@ export interface SvcWebhooks {
    * @throws InvalidInput, WebhookNotFound
    */
   listDeadLetters: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
+  /** Counts dead letters, up to 10000. @throws InvalidInput */
+  countDeadLetters: (of?: CountedDeadLetters) => Promise<Count>
   /**
    * Queues all dead letters of a webhook again, with all their attempts; with `ids` only those, by
    * the ids that a list of dead letters shows.

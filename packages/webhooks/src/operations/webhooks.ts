@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto'
 import {
   EVERYWHERE,
   isRestricted,
+  MOST_COUNTED as MOST_OF_CALL,
+  narrowedReach,
   OWN_EVENTS,
   tenantOfNew,
   uuidOf,
@@ -28,6 +30,8 @@ import { urlProblem } from '../outbound/http/webhook-url.ts'
 import { maskedHeaders } from '../outbound/settings/custom-headers.ts'
 import {
   DEFAULT_OVERLAP_SECONDS,
+  type Count,
+  type CountedWebhooks,
   type NewWebhook,
   type Page,
   type RotateSecretInput,
@@ -41,6 +45,7 @@ import { insertLogRows } from '../tables/delivery-log.ts'
 import { open, seal, sealHeaders } from '../tables/sealed-columns.ts'
 import { listTenants } from '../tables/tenants.ts'
 import {
+  countWebhooks,
   countWebhooksOf,
   deleteWebhook,
   findWebhook,
@@ -69,6 +74,7 @@ export interface WebhookRules extends SettingsRules {
 export interface WebhookOperations {
   register: (input: NewWebhook, db?: Db, by?: Caller) => Promise<WebhookWithSecret>
   list: (page?: Page, by?: Caller) => Promise<Webhook[]>
+  count: (of: CountedWebhooks, by: Caller) => Promise<Count>
   listTenants: (page: TenantPage, by: Caller) => Promise<TenantOfWebhooks[]>
   get: (id: string, by?: Caller) => Promise<WebhookWithSecret>
   update: (id: string, changes: WebhookChanges, db?: Db, by?: Caller) => Promise<Webhook>
@@ -129,17 +135,23 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     },
 
     async list({ tenant = EVERYWHERE, ...page } = {}, by = THE_PROCESS) {
-      const rows = await listWebhooks(core.requestDb, page, tenant)
-      const counted = await withWaiting(core, core.requestDb, rows)
+      const rows = await listWebhooks(core.readDb, page, tenant)
+      const counted = await withWaiting(core, core.readDb, rows)
       return counted.map((webhook) => shownTo(by, withoutSecret(webhook)))
     },
 
-    listTenants: (page, { reach }) => listTenants(core.requestDb, reach, page),
+    async count({ tenant, ...of }, { reach }) {
+      const narrowed = narrowedReach(reach, tenant)
+      if (narrowed === undefined) return { count: 0 }
+      return countOf(await countWebhooks(core.readDb, of, narrowed, MOST_OF_CALL + 1))
+    },
+
+    listTenants: (page, { reach }) => listTenants(core.readDb, reach, page),
 
     async get(given, by = THE_PROCESS) {
       const id = webhookIdOf(given)
-      const row = existing(id, await findWebhook(core.requestDb, id, by.reach))
-      return shownTo(by, open(cipher, id, await counted(core.requestDb, row)))
+      const row = existing(id, await findWebhook(core.readDb, id, by.reach))
+      return shownTo(by, open(cipher, id, await counted(core.readDb, row)))
     },
 
     async update(given, { events, ...changes }, caller, by = THE_PROCESS) {
@@ -202,6 +214,10 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
 
 const restrictionsOf = ({ rateLimit, maxInFlight, ordered }: StoredWebhook): string =>
   JSON.stringify([rateLimit?.limit, rateLimit?.perSeconds, maxInFlight, ordered])
+
+/** What was counted up to one more than the bound. */
+export const countOf = (counted: number): Count =>
+  counted > MOST_OF_CALL ? { count: MOST_OF_CALL, atLeast: true } : { count: counted }
 
 /** A transform is code of the operator: a tenant's webhook has none. @throws TransformNotAllowed */
 function assertTransformAllowed({ transform }: WebhookChanges, { reach }: Caller): void {

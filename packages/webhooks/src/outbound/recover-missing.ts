@@ -5,6 +5,8 @@ import {
   DeferredFilters,
   endedSpan,
   EVERYWHERE,
+  findPayloads,
+  isStatementTimeout,
   setCounted,
   tenantOfEvent,
   tryLockRecoveries,
@@ -16,8 +18,9 @@ import {
 } from '@svc/core/internal'
 import type { Webhook } from '../schemas.ts'
 import {
-  countMissing,
+  countedMissing,
   deleteMissing,
+  findMissing,
   insertMissing,
   readMissing,
   takeMissing,
@@ -45,6 +48,24 @@ export async function recoverMissed(
   return await core.queues.recover(db, { ...request, perSecond: null })
 }
 
+const DAY_MS = 24 * 3600 * 1000
+
+/** The days of a span, one after another. Of events that are older than the log nothing is known: they are left out. */
+function* slicesOf(
+  { since, until }: { since: string; until: string },
+  logDays: number,
+): Generator<{ since: string; until: string }> {
+  const endMs = Date.parse(until)
+  let ms = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)
+  while (ms < endMs) {
+    const nextMs = Math.min(endMs, ms + DAY_MS)
+    yield { since: isoOf(ms), until: isoOf(nextMs) }
+    ms = nextMs
+  }
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()
+
 /** Writes down what is missing. Returns how many deliveries it will be. */
 export async function prepareMissing(
   db: Db,
@@ -52,21 +73,76 @@ export async function prepareMissing(
   webhook: Wants,
   logDays: number,
 ): Promise<number> {
-  const wanted = await insertMissing(db, { recovery, webhook, subscription: SUBSCRIPTION, logDays })
-  const deliveries = wanted - (await dropUnmatched(db, recovery.id, webhook))
-  await setCounted(db, recovery.id, deliveries)
-  return deliveries
+  for (const slice of slicesOf(recovery, logDays)) await prepareSlice(db, recovery, webhook, slice)
+  const { count } = await countedMissing(db, recovery.id)
+  await setCounted(db, recovery.id, count)
+  return count
 }
 
-/** What {@link prepareMissing} would return; where a filter has to be asked, by writing it down. */
-export async function previewMissing(
+async function prepareSlice(
   db: Db,
   recovery: Recovery,
   webhook: Wants,
-  logDays: number,
+  span: { since: string; until: string },
+): Promise<void> {
+  const { last } = await countedMissing(db, recovery.id)
+  const slice = { recovery, webhook, subscription: SUBSCRIPTION, ...span }
+  if ((await insertMissing(db, recovery.id, slice, last)) > 0) {
+    await dropUnmatched(db, recovery.id, webhook, last)
+  }
+}
+
+/** How long a preview counts. */
+const PREVIEW_MS = 5000
+
+/**
+ * How many deliveries a recovery of what is missing would make, counted up to `most` and for a few seconds:
+ * `isAll` says whether these are all.
+ */
+export async function previewMissing(
+  db: Db,
+  span: { queue: string; since: string; until: string },
+  webhook: Wants,
+  { logDays, most }: { logDays: number; most: number },
+): Promise<{ count: number; isAll: boolean }> {
+  const untilMs = performance.now() + PREVIEW_MS
+  let count = 0
+  try {
+    for (const days of slicesOf(span, logDays)) {
+      const slice = { recovery: span, webhook, subscription: SUBSCRIPTION, ...days }
+      const missing = await findMissing(db, slice, most + 1)
+      for (let n = 0; n < missing.length; n += READ_AT_A_TIME) {
+        const some = missing.slice(n, n + READ_AT_A_TIME)
+        count +=
+          webhook.filter === null ? some.length : await countMatched(db, webhook.filter, some)
+        if (count > most) return { count: most, isAll: false }
+        if (performance.now() > untilMs) return { count, isAll: false }
+      }
+      if (missing.length > most || performance.now() > untilMs) return { count, isAll: false }
+    }
+  } catch (error) {
+    if (!isStatementTimeout(error)) throw error
+    return { count, isAll: false }
+  }
+  return { count, isAll: true }
+}
+
+async function countMatched(
+  db: Db,
+  filter: NonNullable<Wants['filter']>,
+  keys: { name: string; id: string }[],
 ): Promise<number> {
-  if (webhook.filter !== null) return prepareMissing(db, recovery, webhook, logDays)
-  return countMissing(db, { recovery, webhook, subscription: SUBSCRIPTION, logDays })
+  const match = compileFilterMatch(filter)
+  let count = 0
+  for (const { name, id, payload } of await findPayloads(db, keys)) {
+    const { isMatch } = await filters.decide(match, () => ({
+      event: name,
+      tenant: tenantOfEvent(id),
+      payload: JSON.parse(payload) as unknown,
+    }))
+    if (isMatch === true) count += 1
+  }
+  return count
 }
 
 /** Of all recoveries of this process, which share its time. */
@@ -75,11 +151,16 @@ const filters = new DeferredFilters()
 /** Events whose payloads are read at a time. */
 const READ_AT_A_TIME = 200
 
-async function dropUnmatched(db: Db, recoveryId: string, { filter }: Wants): Promise<number> {
-  if (filter === null) return 0
+/** Of those after `n`. */
+async function dropUnmatched(
+  db: Db,
+  recoveryId: string,
+  { filter }: Wants,
+  after: string,
+): Promise<void> {
+  if (filter === null) return
   const match = compileFilterMatch(filter)
-  let dropped = 0
-  for (let n = '0'; ;) {
+  for (let n = after; ;) {
     const read = await readMissing(db, recoveryId, n, READ_AT_A_TIME)
     const unmatched: typeof read = []
     for (const one of read) {
@@ -96,8 +177,7 @@ async function dropUnmatched(db: Db, recoveryId: string, { filter }: Wants): Pro
       recoveryId,
       unmatched.map((one) => one.n),
     )
-    dropped += unmatched.length
-    if (read.length < READ_AT_A_TIME) return dropped
+    if (read.length < READ_AT_A_TIME) return
     n = read.at(-1)?.n ?? n
   }
 }
@@ -111,21 +191,7 @@ export async function recoverMissingPortion(
   limit: number,
 ): Promise<RecoveredPortion> {
   const { id, group } = recovery
-  if (recovery.deliveries === null) {
-    // The first portion notes which transactions are open. The next one comes when they have ended.
-    if (recovery.hasNotedTransactions) {
-      const webhook = await findWebhook(db, group, EVERYWHERE)
-      if (webhook === undefined) return { done: 0, isFinished: true }
-      // Another recovery that is counted at the same time would find the same events.
-      if (!(await tryLockRecoveries(db, group))) {
-        return { done: 0, isFinished: false, waitSeconds: 1 }
-      }
-      // Also what was published meanwhile by those who still saw it inactive.
-      const until = await endedSpan(db, null)
-      await prepareMissing(db, { ...recovery, until }, webhook, logDays)
-    } else await noteOpenTransactions(db, recovery)
-    return { done: 0, isFinished: false }
-  }
+  if (recovery.deliveries === null) return countPortion(logDays, db, recovery)
   const events = await takeMissing(db, id, limit)
   await core.queues.insert(
     db,
@@ -133,6 +199,43 @@ export async function recoverMissingPortion(
     events.map((event) => jobOf(event, group)),
   )
   return { done: events.length, isFinished: events.length < limit }
+}
+
+const COUNTED_IN_PORTION_MS = 500
+
+/**
+ * Writes down what is missing, a day of the span or more in each portion. The first portion notes which transactions
+ * are open. The next one comes when they have ended.
+ */
+async function countPortion(
+  logDays: number,
+  db: Db,
+  recovery: Recovery,
+): Promise<RecoveredPortion> {
+  const { id, group, position } = recovery
+  const done = position && 'countedTo' in position ? position : null
+  if (done === null && !recovery.hasNotedTransactions) {
+    await noteOpenTransactions(db, recovery)
+    return { done: 0, isFinished: false }
+  }
+  const webhook = await findWebhook(db, group, EVERYWHERE)
+  if (webhook === undefined) return { done: 0, isFinished: true }
+  // Another recovery that is counted at the same time would find the same events.
+  if (!(await tryLockRecoveries(db, group))) {
+    return { done: 0, isFinished: false, waitSeconds: 1, position }
+  }
+  // Also what was published meanwhile by those who still saw it inactive.
+  const span = done ?? { countedTo: recovery.since, until: await endedSpan(db, null) }
+  const endMs = performance.now() + COUNTED_IN_PORTION_MS
+  for (const slice of slicesOf({ since: span.countedTo, until: span.until }, logDays)) {
+    await prepareSlice(db, recovery, webhook, slice)
+    if (slice.until < span.until && performance.now() > endMs) {
+      return { done: 0, isFinished: false, position: { countedTo: slice.until, until: span.until } }
+    }
+  }
+  const { count } = await countedMissing(db, id)
+  await setCounted(db, id, count)
+  return { done: 0, isFinished: count === 0 }
 }
 
 /** Parked, as redriven dead letters are: new deliveries keep their latency, however many these are. */

@@ -13,6 +13,7 @@ import type { DescribedEvent } from '../outbound/described-event.ts'
 import {
   NewWebhook,
   RotateSecretBody,
+  State,
   Webhook,
   WebhookChanges,
   WebhookWithSecret,
@@ -20,9 +21,10 @@ import {
 import { config, Params, tags, type Api } from './management.ts'
 import { describeDeliveries } from './openapi.ts'
 
-const ListQuery = Type.Composite([pageQuery(1000), Type.Object({ tenant: TenantFilter })], {
-  additionalProperties: false,
-})
+const ListQuery = Type.Composite(
+  [pageQuery(1000), Type.Object({ tenant: TenantFilter, state: Type.Optional(State) })],
+  { additionalProperties: false },
+)
 
 export function webhookRoutes(
   api: Api,
@@ -56,11 +58,11 @@ export function webhookRoutes(
       },
     },
     async (request, reply) => {
-      const { limit, after, tenant } = request.query
+      const { limit, after, tenant, state } = request.query
       const by = callerOf(request)
       const reach = narrowedReach(by.reach, tenant)
       if (reach === undefined) return []
-      const within = reach === null ? {} : { tenant: reach }
+      const within = { ...(state && { state }), ...(reach !== null && { tenant: reach }) }
       const rows = await webhooks.list({ limit: limit + 1, ...(after && { after }), ...within }, by)
       return page(request, reply, rows, limit)
     },

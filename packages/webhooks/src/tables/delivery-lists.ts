@@ -1,8 +1,9 @@
-/** Lists of the delivery log. Each page is read along an index, whatever the filter. */
+/** Lists of the delivery log. Each page is read along an index, whatever the filter, in spans of days. */
 import type { Db } from '@svc/core'
 import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
 import type { DeliveryFilter } from '../delivery-schemas.ts'
 import type { LogRow } from './delivery-log.ts'
+import { newestMs, oldestMsOf, spansBack, spansForward, timeOf, type LogSpan } from './log-spans.ts'
 
 /** Which attempts are listed. */
 export interface LogSelection extends DeliveryFilter {
@@ -24,29 +25,33 @@ const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", pa
 export async function listLogRows(
   db: Db,
   days: number,
-  {
-    webhookId,
-    reach = EVERYWHERE,
-    limit,
-    after,
-    status,
-    event,
-    eventId,
-    deliveryId,
-    statusCode,
-    since,
-    until,
-    except,
-    longestAttemptMs = 0,
-  }: LogSelection,
+  selection: LogSelection,
 ): Promise<LogRow[]> {
-  const { first, end } = idsOf(days, { since, until, after }, longestAttemptMs)
+  const { limit, after } = selection
+  const { fromMs, toMs } = timesOf(days, selection)
+  const found: LogRow[] = []
+  for (const { first, end } of spansBack(fromMs, toMs)) {
+    const last = after !== undefined && after.toLowerCase() < end ? after.toLowerCase() : end
+    const most = limit === undefined ? null : limit - found.length
+    found.push(...(await listSpan(db, { first, end: last }, selection, most)))
+    if (found.length === limit) break
+  }
+  return found
+}
+
+async function listSpan(
+  db: Db,
+  { first, end }: LogSpan,
+  selection: LogSelection,
+  most: number | null,
+): Promise<LogRow[]> {
+  const { webhookId, reach = EVERYWHERE, status, event, eventId, deliveryId } = selection
+  const { statusCode, since, until, except } = selection
   // The values are part of the plan, since the statement is not prepared: conditions that are not
   // set drop out of it, and the others get an index.
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.delivery_log"
-      where id >= $1
-        and ($2::uuid is null or id < $2)
+      where id >= $1 and id < $2
         and ($3::uuid is null or webhook_id = $3)
         and ${withinReach('tenant', '$4')}
         and ($5::text is null or status = $5)
@@ -71,7 +76,7 @@ export async function listLogRows(
       statusCode ?? null,
       since ?? null,
       until ?? null,
-      limit ?? null,
+      most,
       except ?? null,
     ],
   )
@@ -87,24 +92,43 @@ const CLOCK_MARGIN_MS = 60_000
  */
 const LEAST_BEFORE_WRITTEN_MS = 10 * 60_000
 
-/** The range of the ids of the rows: an id begins with the time at which the row was written. */
-function idsOf(
+/** When the rows were written that a selection may have: their ids begin with it. */
+function timesOf(
   days: number,
-  { since, until, after }: Record<'since' | 'until' | 'after', string | undefined>,
-  longestAttemptMs: number,
-): { first: string; end: string | null } {
-  const kept = Date.now() - days * DAY_MS
-  const from = since === undefined ? kept : Math.max(kept, Date.parse(since) - CLOCK_MARGIN_MS)
+  { since, until, after, deliveryId, longestAttemptMs = 0 }: LogSelection,
+): { fromMs: number; toMs: number } {
+  const fromMs = Math.max(
+    Date.now() - days * DAY_MS,
+    since === undefined ? 0 : Date.parse(since) - CLOCK_MARGIN_MS,
+    deliveryId === undefined ? 0 : oldestMsOf(deliveryId),
+  )
   const writtenWithinMs = Math.max(LEAST_BEFORE_WRITTEN_MS, longestAttemptMs + CLOCK_MARGIN_MS)
-  const last = until === undefined ? null : firstIdOf(Date.parse(until) + writtenWithinMs)
-  const ends = [last, after?.toLowerCase() ?? null].filter((id) => id !== null).toSorted()
-  return { first: firstIdOf(from), end: ends[0] ?? null }
+  const toMs = Math.min(
+    newestMs(),
+    until === undefined ? Infinity : Date.parse(until) + writtenWithinMs,
+    // The millisecond of the last row that was seen may have others.
+    after === undefined ? Infinity : timeOf(after) + 1,
+  )
+  return { fromMs, toMs }
 }
 
-/** The smallest UUIDv7 of a moment. */
-const firstIdOf = (ms: number): string => {
-  const hex = Math.max(0, ms).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+/** The first row of a delivery. */
+export async function findDelivery(
+  db: Db,
+  days: number,
+  webhookId: string,
+  deliveryId: string,
+): Promise<LogRow | undefined> {
+  const fromMs = Math.max(Date.now() - days * DAY_MS, oldestMsOf(deliveryId))
+  for (const { first, end } of spansForward(fromMs, newestMs())) {
+    const { rows } = await db.query(
+      `select ${COLUMNS} from svc."__svc.webhooks.delivery_log"
+        where delivery_id = $1 and webhook_id = $2 and id >= $3 and id < $4 order by id limit 1`,
+      [deliveryId, webhookId, first, end],
+    )
+    if (rows.length > 0) return asLogRow(rows[0])
+  }
+  return undefined
 }
 
 /** A host may have set parsers in pg that turn timestamps into something else than dates. */

@@ -1,6 +1,7 @@
 /** The partitions of the table of delivery attempts, one for each day, and deletions from it. */
 import type { Db } from '@svc/core'
 import { ADVISORY_LOCKS, longestDays } from '@svc/core/internal'
+import { firstIdOf, type LogSpan } from './log-spans.ts'
 
 /** Takes an advisory lock until the transaction ends: one process at a time. */
 export async function lockLog(db: Db): Promise<void> {
@@ -21,13 +22,51 @@ export async function makeLogDays(db: Db): Promise<void> {
 const DAY_IN_SECONDS = 24 * 3600
 
 /**
- * Drops the partitions of the days before the last `days`. The longest setting of all processes
- * counts, also that of a process that ended within the last day. In a transaction.
+ * Drops partitions of the days before the last `days`, some at a time. The longest setting of all processes
+ * counts, also that of a process that ended within the last day. In a transaction. Returns whether there
+ * may be more.
  */
-export async function dropLogDays(db: Db, days: number): Promise<void> {
+export async function dropLogDays(db: Db, days: number): Promise<boolean> {
   await db.query(LOCK_TIMEOUT)
   const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
-  await db.query('select svc."__svc.webhooks.drop_log_days"($1)', [Math.max(days, longest)])
+  const { rows } = await db.query('select svc."__svc.webhooks.drop_log_days"($1) as dropped', [
+    Math.max(days, longest),
+  ])
+  return rows[0].dropped > 0
+}
+
+interface Range extends LogSpan {
+  /** Pages of its partition. */
+  pages: number
+}
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/**
+ * The days that have rows, and what lies between them, whose rows are in the rest. A role may have rights on
+ * the parent alone: a statement names that, and is about the rows of one of these ranges, so that it
+ * touches one partition.
+ */
+async function rangesOf(db: Db): Promise<Range[]> {
+  const { rows } = await db.query(
+    `select substring(relname from '[.]([0-9]{4}-[0-9]{2}-[0-9]{2})$') as day,
+            (pg_relation_size(inhrelid) / current_setting('block_size')::int)::float8 as pages
+       from pg_inherits join pg_class on pg_class.oid = inhrelid
+      where inhparent = 'svc."__svc.webhooks.delivery_log"'::regclass order by 1 nulls last`,
+  )
+  const partitions = rows as { day: string | null; pages: number }[]
+  const ofRest = partitions.find(({ day }) => day === null)?.pages ?? 0
+  const ranges: Range[] = []
+  let before = firstIdOf(0)
+  for (const { day, pages } of partitions) {
+    if (day === null) continue
+    const startMs = Date.parse(`${day}T00:00:00Z`)
+    const [first, end] = [firstIdOf(startMs), firstIdOf(startMs + DAY_IN_SECONDS * 1000)]
+    ranges.push({ first: before, end: first, pages: ofRest }, { first, end, pages })
+    before = end
+  }
+  ranges.push({ first: before, end: LAST_ID, pages: ofRest })
+  return ranges.filter(({ first, end, pages }) => pages > 0 && first < end)
 }
 
 const OLD_PORTION = 5000
@@ -39,28 +78,31 @@ export async function deleteOldLogRows(
   stopping?: AbortSignal,
 ): Promise<void> {
   const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
-  for (;;) {
-    const { rowCount } = await db.query(
-      `delete from svc."__svc.webhooks.delivery_log"
-        where id = any(array(
-          select id from svc."__svc.webhooks.delivery_log"
-           where id < svc."__svc.webhooks.first_id"((now() at time zone 'utc')::date - $1::int)
-           limit $2))
-          and id < svc."__svc.webhooks.first_id"((now() at time zone 'utc')::date - $1::int)`,
-      [Math.max(days, longest), OLD_PORTION],
-    )
-    if ((rowCount ?? 0) < OLD_PORTION || stopping?.aborted) return
+  const keptMs = Date.now() - Math.max(days, longest) * DAY_IN_SECONDS * 1000
+  const oldest = firstIdOf(keptMs - (keptMs % (DAY_IN_SECONDS * 1000)))
+  for (const { first, end } of await rangesOf(db)) {
+    if (first >= oldest || stopping?.aborted) break
+    const last = end < oldest ? end : oldest
+    for (let rowCount: number | null | undefined = OLD_PORTION; rowCount === OLD_PORTION && !stopping?.aborted;) {
+      const deleted = await db.query(
+        `delete from svc."__svc.webhooks.delivery_log"
+          where id >= $1 and id < $2
+            and id = any(array(select id from svc."__svc.webhooks.delivery_log"
+                                where id >= $1 and id < $2 limit $3))`,
+        [first, last, OLD_PORTION],
+      )
+      rowCount = deleted.rowCount
+    }
   }
 }
 
-/** Pages of 8 KiB that one statement reads of each day's partition. */
+/** Pages of 8 KiB that one statement reads. */
 const ERASED_PAGES = 250
 
 /**
  * Deletes the rows of a tenant: those of these webhooks, those of events whose ids begin with
- * `eventIdPrefix`, and those that name the tenant. Rows of older versions do not name it, and of a webhook
- * that was deleted long ago the id may not be known.
- * Rows are never changed, so that one scan of the pages of all days finds them. Returns how many.
+ * `eventIdPrefix`, and those that name the tenant. Of a webhook that was deleted long ago the id may not be
+ * known. Rows are never changed, so that one scan of the pages of each day finds them. Returns how many.
  */
 export async function eraseLogRows(
   db: Db,
@@ -68,21 +110,25 @@ export async function eraseLogRows(
   webhookIds: readonly string[],
   eventIdPrefix: string,
 ): Promise<number> {
-  const { rows } = await db.query(
-    `select coalesce(max(pg_relation_size(inhrelid)), 0)::float8
-              / current_setting('block_size')::int as pages
-       from pg_inherits where inhparent = 'svc."__svc.webhooks.delivery_log"'::regclass`,
-  )
-  const { pages } = rows[0] as { pages: number }
   let erased = 0
-  for (let page = 0; page < pages; page += ERASED_PAGES) {
-    const { rowCount } = await db.query(
-      `delete from svc."__svc.webhooks.delivery_log"
-        where ctid >= $1::tid and ctid < $2::tid
-          and (tenant = $5 or webhook_id = any($3::uuid[]) or starts_with(event_id, $4))`,
-      [`(${page},0)`, `(${page + ERASED_PAGES},0)`, webhookIds, eventIdPrefix, tenant],
-    )
-    erased += rowCount ?? 0
+  for (const { first, end, pages } of await rangesOf(db)) {
+    for (let page = 0; page < pages; page += ERASED_PAGES) {
+      const { rowCount } = await db.query(
+        `delete from svc."__svc.webhooks.delivery_log"
+          where ctid >= $1::tid and ctid < $2::tid and id >= $6 and id < $7
+            and (tenant = $5 or webhook_id = any($3::uuid[]) or starts_with(event_id, $4))`,
+        [
+          `(${page},0)`,
+          `(${page + ERASED_PAGES},0)`,
+          webhookIds,
+          eventIdPrefix,
+          tenant,
+          first,
+          end,
+        ],
+      )
+      erased += rowCount ?? 0
+    }
   }
   return erased
 }

@@ -9,6 +9,7 @@ import {
   type InsertPublished,
   type Reach,
 } from '@svc/core/internal'
+import { firstIdOf, timeOf } from './log-spans.ts'
 
 export type LoggedOutcome = 'accepted' | 'duplicate' | 'refused' | 'failed'
 
@@ -212,17 +213,10 @@ export async function sweepInboundRows(
   }
 }
 
-const withTime = (row: InboundRow): ListedRow => ({ ...row, at: timeOf(row.id) })
-
-/** A UUIDv7 begins with 48 bits of milliseconds (RFC 9562, section 5.7). */
-const timeOf = (id: string): string =>
-  new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString()
-
-/** The smallest UUIDv7 of a moment. */
-const firstIdOf = (ms: number): string => {
-  const hex = Math.max(0, ms).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
-}
+const withTime = (row: InboundRow): ListedRow => ({
+  ...row,
+  at: new Date(timeOf(row.id)).toISOString(),
+})
 
 /** Deletes the rows of a tenant, in portions. Returns how many. */
 export async function eraseInboundRows(db: Db, tenant: string): Promise<number> {

@@ -1,19 +1,29 @@
 /** What is read and locked where rows of the delivery log are missing: of attempts whose process died. */
 import type { Db } from '@svc/core'
 import { ADVISORY_LOCKS } from '@svc/core/internal'
+import { newestMs, oldestMsOf, spansBack } from './log-spans.ts'
 
 /** The last attempt of each of these deliveries that has a row. */
 export async function findLastLoggedAttempts(
   db: Db,
   deliveryIds: string[],
 ): Promise<{ deliveryId: string; attempt: number }[]> {
-  const { rows } = await db.query(
-    `select delivery_id as "deliveryId", max(attempt) as attempt
-       from svc."__svc.webhooks.delivery_log"
-      where delivery_id = any($1::uuid[]) group by delivery_id`,
-    [deliveryIds],
-  )
-  return rows
+  const found: { deliveryId: string; attempt: number }[] = []
+  let wanted = deliveryIds
+  const fromMs = Math.min(...deliveryIds.map(oldestMsOf))
+  for (const { first, end } of spansBack(fromMs, newestMs())) {
+    const { rows } = await db.query(
+      `select delivery_id as "deliveryId", max(attempt) as attempt
+         from svc."__svc.webhooks.delivery_log"
+        where delivery_id = any($1::uuid[]) and id >= $2 and id < $3 group by delivery_id`,
+      [wanted, first, end],
+    )
+    found.push(...rows)
+    const known = new Set(found.map(({ deliveryId }) => deliveryId))
+    wanted = deliveryIds.filter((id) => !known.has(id))
+    if (wanted.length === 0) break
+  }
+  return found
 }
 
 /** Until the transaction ends, no other one writes the rows of lost attempts of these webhooks. */

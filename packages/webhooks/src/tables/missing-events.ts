@@ -2,6 +2,7 @@
 import type { Db } from '@svc/core'
 import type { Recovery } from '@svc/core/internal'
 import type { Webhook } from '../schemas.ts'
+import { firstIdOf, newestMs, spansForward, type LogSpan } from './log-spans.ts'
 
 export interface MissingEvent {
   n: string
@@ -9,79 +10,148 @@ export interface MissingEvent {
   eventId: string
 }
 
-/** Whose events are missing, and of which span. */
-export interface MissingSpan {
-  recovery: Pick<Recovery, 'id' | 'queue' | 'since' | 'until'>
+/** Whose events are missing, and in which part of the span. */
+export interface MissingSlice {
+  recovery: Pick<Recovery, 'queue'>
   webhook: Pick<Webhook, 'id' | 'events' | 'tenant'>
   /** The subscription of all webhooks. */
   subscription: string
-  /** How long the delivery log is kept. */
-  logDays: number
+  /** ISO 8601. */
+  since: string
+  /** Not included. */
+  until: string
 }
 
 /**
- * The events of a span that a webhook wants by their names and its tenant, and has no delivery of:
- * neither in the log, nor waiting, nor dead, nor about to be made by another recovery. Of events that
- * are older than the log nothing is known: they are left out.
+ * The events of a slice that the webhook wants by their names and its tenant, and has no delivery of:
+ * neither in the log of the slice and of the two days that follow it, nor waiting, nor dead, nor about to
+ * be made by another recovery.
  */
-const missing = (statement: string): string => `
-  with span as (
-    select greatest($1::timestamptz, now() - make_interval(days => $6)) as since,
-           $2::timestamptz as until
-  ), delivered as materialized (
-    select event, event_id from svc."__svc.webhooks.delivery_log", span
-     where webhook_id = $3 and event_id is not null
-       and id >= svc."__svc.first_uuid"(span.since - interval '1 minute')
-    union
-    select data ->> 'event', data ->> 'eventId' from svc_jobs.job
+const MISSING = `
+  wanted as materialized (
+    select event.name, event.id, event.published_at from svc."__svc.events" as event
+     where event.published_at >= $1::timestamptz and event.published_at < $2::timestamptz
+       and exists (select from svc."__svc.subscriptions" as wants
+                    where wants.subscription = $6 and wants.event_name = event.name)
+       and (event.name = any($4::text[])
+            or '*' = any($4::text[]) and not starts_with(event.name, 'svc.'))
+       and ($5::text is null or event.tenant = $5)
+       and not exists (
+         select from svc."__svc.webhooks.delivery_log" as log
+          where log.webhook_id = $3 and log.id >= $8::uuid and log.id < $9::uuid
+            and log.event = event.name and log.event_id = event.id)
+  ), queued as materialized (
+    select data ->> 'event' as name, data ->> 'eventId' as id from svc_jobs.job
      where name in ($7, $7 || '.dlq') and singleton_key = $3::text
-       and state in ('created', 'retry', 'active')
+       and state in ('created', 'retry', 'active') and exists (select from wanted)
     union
     select missing.event, missing.event_id from svc."__svc.webhooks.missing_events" as missing
       join svc."__svc.recoveries" as recovery on recovery.id = missing.recovery_id
      where recovery.queue = $7 and recovery.group_id = $3::text
-  )
-  ${statement}
-    from svc."__svc.events" as event
-    join span on event.published_at >= span.since and event.published_at < span.until
-   where exists (select from svc."__svc.subscriptions" as wants
-                  where wants.subscription = $8 and wants.event_name = event.name)
-     and (event.name = any($4::text[])
-          or '*' = any($4::text[]) and not starts_with(event.name, 'svc.'))
-     and ($5::text is null or event.tenant = $5)
-     and not exists (
-       select from delivered
-        where delivered.event = event.name and delivered.event_id = event.id)`
+  ), missing as (
+    select wanted.* from wanted
+     where not exists (
+       select from queued where queued.name = wanted.name and queued.id = wanted.id)
+  )`
+const FIND_MISSING = `with ${MISSING} select name, id from missing limit $10`
+/**
+ * Events of one transaction have one time: they come in the order of the ids that their publishes gave,
+ * which is that of their publishes where these are UUIDv7.
+ */
+const INSERT_MISSING = `with ${MISSING}
+  insert into svc."__svc.webhooks.missing_events" (recovery_id, n, event, event_id)
+  select $10, $11::bigint + row_number() over (order by published_at,
+                svc."__svc.webhooks.published_id"(id), name, id),
+         name, id
+    from missing`
 
-const valuesOf = ({ recovery, webhook, subscription, logDays }: MissingSpan): unknown[] => [
-  recovery.since,
-  recovery.until,
-  webhook.id,
-  webhook.events,
-  webhook.tenant,
-  logDays,
-  recovery.queue,
-  subscription,
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+const LOG_AFTER_SLICE_MS = 2 * DAY_MS
+
+/** Where the log has the deliveries of a slice that follow their events soon. */
+const logOf = ({ since, until }: MissingSlice): LogSpan => ({
+  first: firstIdOf(Date.parse(since) - MINUTE_MS),
+  end: firstIdOf(Date.parse(until) + LOG_AFTER_SLICE_MS),
+})
+
+/** Where the log has later ones. */
+const laterLogOf = ({ until }: MissingSlice): Iterable<LogSpan> =>
+  spansForward(Date.parse(until) + LOG_AFTER_SLICE_MS, newestMs())
+
+const valuesOf = (slice: MissingSlice): unknown[] => [
+  slice.since,
+  slice.until,
+  slice.webhook.id,
+  slice.webhook.events,
+  slice.webhook.tenant,
+  slice.subscription,
+  slice.recovery.queue,
+  logOf(slice).first,
+  logOf(slice).end,
 ]
 
-export async function countMissing(db: Db, span: MissingSpan): Promise<number> {
-  const { rows } = await db.query(missing('select count(*)::int as count'), valuesOf(span))
-  return (rows[0] as { count: number }).count
+interface EventKey {
+  name: string
+  id: string
 }
 
-/**
- * Writes them. Returns how many. Events of one transaction have one time: they come in the order of the
- * ids that their publishes gave, which is that of their publishes where these are UUIDv7.
- */
-export async function insertMissing(db: Db, span: MissingSpan): Promise<number> {
-  const { rowCount } = await db.query(
-    missing(`insert into svc."__svc.webhooks.missing_events" (recovery_id, n, event, event_id)
-  select $9, row_number() over (order by event.published_at,
-                svc."__svc.webhooks.published_id"(event.id), event.name, event.id),
-         event.name, event.id`),
-    [...valuesOf(span), span.recovery.id],
+/** At most `limit` of them. */
+export async function findMissing(db: Db, slice: MissingSlice, limit: number): Promise<EventKey[]> {
+  const { rows } = await db.query(FIND_MISSING, [...valuesOf(slice), limit])
+  let missing = rows as EventKey[]
+  for (const { first, end } of laterLogOf(slice)) {
+    if (missing.length === 0) break
+    const { rows: late } = await db.query(
+      `select wanted.n::int as n from unnest($4::text[], $5::text[]) with ordinality as wanted (name, id, n)
+        where exists (
+          select from svc."__svc.webhooks.delivery_log" as log
+           where log.webhook_id = $1 and log.id >= $2 and log.id < $3
+             and log.event = wanted.name and log.event_id = wanted.id)`,
+      [slice.webhook.id, first, end, missing.map(({ name }) => name), missing.map(({ id }) => id)],
+    )
+    const delivered = new Set(late.map(({ n }: { n: number }) => n - 1))
+    missing = missing.filter((_, index) => !delivered.has(index))
+  }
+  return missing
+}
+
+/** Writes them after those of the recovery that have numbers up to `n`. Returns how many. */
+export async function insertMissing(
+  db: Db,
+  recoveryId: string,
+  slice: MissingSlice,
+  n: string,
+): Promise<number> {
+  const inserted = await db.query(INSERT_MISSING, [...valuesOf(slice), recoveryId, n])
+  let count = inserted.rowCount ?? 0
+  for (const { first, end } of laterLogOf(slice)) {
+    if (count === 0) break
+    const { rowCount } = await db.query(
+      `delete from svc."__svc.webhooks.missing_events" as missing
+        where missing.recovery_id = $1 and missing.n > $2::bigint
+          and exists (
+            select from svc."__svc.webhooks.delivery_log" as log
+             where log.webhook_id = $3 and log.id >= $4 and log.id < $5
+               and log.event = missing.event and log.event_id = missing.event_id)`,
+      [recoveryId, n, slice.webhook.id, first, end],
+    )
+    count -= rowCount ?? 0
+  }
+  return count
+}
+
+/** The number of the last event of the recovery, and how many there are. */
+export async function countedMissing(
+  db: Db,
+  recoveryId: string,
+): Promise<{ last: string; count: number }> {
+  const { rows } = await db.query(
+    `select coalesce(max(n), 0)::text as last, count(*)::int as count
+       from svc."__svc.webhooks.missing_events" where recovery_id = $1`,
+    [recoveryId],
   )
-  return rowCount ?? 0
+  return rows[0] as { last: string; count: number }
 }
 
 /** The next of them after `n`, with their payloads as JSON text. */

@@ -33,16 +33,39 @@ export async function insertWebhook(
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(
   db: Db,
-  { limit, after }: Omit<Page, 'tenant'>,
+  { limit, after, state }: Omit<Page, 'tenant'>,
   reach: Reach,
 ): Promise<StoredWebhook[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations"
-      where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}
+      where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')} and ${isIn('$4')}
       order by id desc limit $2`,
-    [after ?? null, limit ?? null, reach],
+    [after ?? null, limit ?? null, reach, state ?? null],
   )
   return rows.map(asWebhook)
+}
+
+/** Whether a webhook is in the state that the parameter names, or that names none. */
+const isIn = (state: string): string => `(${state}::text is null
+  or ${state} = 'active' and active and failing_since is null
+  or ${state} = 'failing' and active and failing_since is not null
+  or ${state} = 'paused' and not active and disabled_reason is null
+  or ${state} = 'disabled' and not active and disabled_reason is not null)`
+
+/** At most `most`. */
+export async function countWebhooks(
+  db: Db,
+  { state }: Pick<Page, 'state'>,
+  reach: Reach,
+  most: number,
+): Promise<number> {
+  const { rows } = await db.query(
+    `select count(*)::int as count from (
+       select from svc."__svc.webhooks.registrations"
+        where ${withinReach('tenant', '$1')} and ${isIn('$2')} limit $3) as counted`,
+    [reach, state ?? null, most],
+  )
+  return (rows[0] as { count: number }).count
 }
 
 export async function findWebhook(

@@ -3,10 +3,16 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
 import { SCAN_START } from '../pg-boss/park-jobs.ts'
-import { makeRetriesDue } from '../pg-boss/make-retries-due.ts'
+import { countDeadLetters } from '../pg-boss/dead-letters.ts'
+import { countWaitingRetries, makeRetriesDue } from '../pg-boss/make-retries-due.ts'
 import type { Worker } from '../worker.ts'
 import { recordParked } from '../groups-table.ts'
-import { recordPortion, type RecoveredPortion, type Recovery } from './recoveries-table.ts'
+import {
+  recordPortion,
+  setCounted,
+  type RecoveredPortion,
+  type Recovery,
+} from './recoveries-table.ts'
 
 /** Rows that one transaction moves, so that its locks are few and short. */
 const PORTION = 500
@@ -23,7 +29,22 @@ export async function recoverPortion(
   retry: RetrySettings,
 ): Promise<Recovery> {
   const limit = portionOf(recovery)
-  return recordPortion(db, recovery, await recovered(db, recovery, worker, retry, limit))
+  const portion =
+    recovery.deliveries === null && recovery.what !== 'missing'
+      ? await counted(db, recovery)
+      : await recovered(db, recovery, worker, retry, limit)
+  return recordPortion(db, recovery, portion)
+}
+
+/** The call that began it has not counted all. */
+async function counted(db: Db, recovery: Recovery): Promise<RecoveredPortion> {
+  const { id, queue, group, what, since, until, createdAt: reservedBefore } = recovery
+  const deliveries =
+    what === 'dead'
+      ? await countDeadLetters(db, queue, { groups: [group], since, until, reservedBefore })
+      : await countWaitingRetries(db, queue, { group, since, until, recovery: id })
+  await setCounted(db, id, deliveries)
+  return { done: 0, isFinished: deliveries === 0 }
 }
 
 const portionOf = ({ perSecond }: Recovery): number =>

@@ -39,6 +39,8 @@ export type RecoveryPosition =
   | { afterId: string }
   /** Of jobs that wait for their next attempt: see {@link makeRetriesDue}. */
   | { scan: ScanPosition | null }
+  /** Of what is missing, while it is counted: up to here, of the span that ends at `until`. */
+  | { countedTo: string; until: string }
 
 /** The result of a portion. */
 export interface RecoveredPortion {

@@ -34,12 +34,12 @@ export const isReserved = (before: string): string => `(exists (
        and letter.id < svc."__svc.first_uuid"(recovery.until)
        and recovery.created_at < ${before}))`
 
-/** Whether any of the group `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
-const MAY_BE_RESERVED = `(exists (
-    select from svc."__svc.job_moves" as move where move.queue = $1 and move.group_id = $3)
+/** Whether any of the groups `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
+const MAY_BE_RESERVED = `($3::text[] is null or exists (
+    select from svc."__svc.job_moves" as move where move.queue = $1 and move.group_id = any($3))
   or exists (
     select from svc."__svc.recoveries" as recovery
-     where recovery.queue = $1 and recovery.group_id = $3 and recovery.finished_at is null))`
+     where recovery.queue = $1 and recovery.group_id = any($3) and recovery.finished_at is null))`
 
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
@@ -126,19 +126,38 @@ export async function listDeadLetters<Data>(
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))
 }
 
+/** Those of some groups, or of all; at most `most` of them. */
 export async function countDeadLetters(
   db: Db,
   queue: string,
-  group: string,
-  { since, until }: Pick<DeadLetterFilter, 'since' | 'until'> = {},
+  {
+    groups,
+    since,
+    until,
+    except,
+    reservedBefore = 'infinity',
+  }: Pick<DeadLetterFilter, 'groups' | 'since' | 'until' | 'except'> & { reservedBefore?: string },
+  most: number | null = null,
 ): Promise<number> {
   const { rows } = await db.query(
-    `select count(*)::int as count from svc_jobs.job as letter
-      where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $3
-        and (not ${MAY_BE_RESERVED} or not ${isReserved(`'infinity'`)})
-        and ($4::timestamptz is null or letter.id >= svc."__svc.first_uuid"($4))
-        and ($5::timestamptz is null or letter.id < svc."__svc.first_uuid"($5))`,
-    [queue, deadLetterQueueOf(queue), group, since ?? null, until ?? null],
+    `select count(*)::int as count from (
+       select from svc_jobs.job as letter
+        where letter.name = $2 and ${IN_INDEX} and ($3::text[] is null or letter.singleton_key = any($3))
+          and (not ${MAY_BE_RESERVED} or not ${isReserved('$6::timestamptz')})
+          and ($4::timestamptz is null or letter.id >= svc."__svc.first_uuid"($4))
+          and ($5::timestamptz is null or letter.id < svc."__svc.first_uuid"($5))
+          and ($8::text is null or not starts_with(letter.data ->> 'event', $8))
+        limit $7) as counted`,
+    [
+      queue,
+      deadLetterQueueOf(queue),
+      groups ?? null,
+      since ?? null,
+      until ?? null,
+      reservedBefore,
+      most,
+      except ?? null,
+    ],
   )
   return (rows[0] as { count: number }).count
 }

@@ -40,19 +40,21 @@ const NOT_PASSED = `(earlier.is_new or job.blocked or job.priority < earlier.pri
   or job.priority = earlier.priority and job.created_on >= earlier.created_on)`
 
 /**
- * Counts the jobs that no earlier recovery has counted. A job that was being attempted then, and has failed
+ * Counts the jobs that no earlier recovery has counted, `most` of them at most. A job that was being attempted then, and has failed
  * since, is not counted either: nothing tells it from a job that is just being parked.
  */
 export async function countWaitingRetries(
   db: Db,
   queue: string,
   { group, since, until, recovery }: FailedIn,
+  most: number | null = null,
 ): Promise<number> {
   const { rows } = await db.query(
     `with ${EARLIER}
-     select count(*)::int as count from svc_jobs.job as job
-      where ${WAITS} and not exists (select from earlier where ${IN_ITS_SPAN})`,
-    [queue, group, since, until, recovery],
+     select count(*)::int as count from (
+       select from svc_jobs.job as job
+        where ${WAITS} and not exists (select from earlier where ${IN_ITS_SPAN}) limit $6) as counted`,
+    [queue, group, since, until, recovery, most],
   )
   return (rows[0] as { count: number }).count
 }
