@@ -60,6 +60,8 @@ const CALLS: { [Part in 'events' | 'kv' | 'audit' | 'auth' | 'webhooks']: Calls<
   webhooks: {
     register: ({ webhooks }) => webhooks.register({ url: 'https://example.com', events: ['*'] }),
     list: ({ webhooks }) => webhooks.list(),
+    count: ({ webhooks }) => webhooks.count(),
+    countDeadLetters: ({ webhooks }) => webhooks.countDeadLetters(),
     get: ({ webhooks }) => webhooks.get(ID),
     update: ({ webhooks }) => webhooks.update({ id: ID, active: false }),
     delete: ({ webhooks }) => webhooks.delete(ID),

@@ -30,10 +30,12 @@ const isSilent = ({ status, text }: Answer, victim: Victim) =>
   Object.values(victim).every((id) => !text.includes(id as string))
 
 const span = { since: '2020-01-01T00:00:00Z' }
+const countsNothing = ({ status, body }: Answer) => status === 200 && body.count === 0
 const byId = (field: keyof Victim) => (victim: Victim) => ({ id: victim[field] })
 
 export const ATTACKS: Record<CallName, Attack> = {
   'webhooks.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'webhooks.count': { input: () => ({ tenant: 'acme' }), refused: countsNothing },
   'webhooks.get': { input: byId('webhookId'), refused: isNotFound },
   'webhooks.secrets': { input: byId('webhookId'), refused: isNotFound },
   'webhooks.create': {
@@ -66,6 +68,10 @@ export const ATTACKS: Record<CallName, Attack> = {
     refused: isNotFound,
   },
   'deadLetters.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'deadLetters.count': {
+    input: ({ webhookId }) => ({ webhookId }),
+    refused: countsNothing,
+  },
   'deadLetters.redrive': { input: ({ webhookId }) => ({ webhookId }), refused: isNotFound },
   'stats.get': {
     input: ({ webhookId }) => ({ webhookId }),
