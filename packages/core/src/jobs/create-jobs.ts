@@ -12,6 +12,7 @@ import { JobMover } from './groups/job-mover.ts'
 import type { PgBoss } from './pg-boss/boss.ts'
 import { LostJobs } from './pg-boss/recover-lost-jobs.ts'
 import { Pump } from './pump/pump.ts'
+import { QueuePolls } from './pump/queue-polls.ts'
 import type { RetrySettings } from './retry-settings.ts'
 import { WorkerNotifications } from './worker-notifications.ts'
 import { WorkerRegistry } from './worker-registry.ts'
@@ -52,11 +53,13 @@ export function createJobs(parts: Parts): Jobs {
   )
   const notifications = new WorkerNotifications(parts.notifications)
   const asAtBoot = AsyncLocalStorage.snapshot()
+  const polls = new QueuePolls(database.workerPool.prepared)
   const createPump = (worker: Worker): Pump =>
     new Pump({
       worker,
       boss,
       database,
+      polls,
       log,
       owner: () => lease.owner,
       isNotified: () => parts.notifications.session !== undefined,

@@ -9,6 +9,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   queue: string
   /** Attempts at a time in this process. */
   concurrency: number
+  /** No job of the queue has a group: the table of groups is not read for it. */
+  withoutGroups?: true
   /** Seconds that attempts have to end when the process closes. @default 10 */
   drainSeconds?: number
   /**

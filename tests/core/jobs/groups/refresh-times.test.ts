@@ -1,10 +1,12 @@
 import t from 'tap'
 import { RefreshTimes } from '../../../../packages/core/src/jobs/groups/refresh-times.ts'
 
-const refreshed = (from: number, to: number, hasRows = true): RefreshTimes => {
+const TABLE = { hasRows: true, isNotified: true, isIdle: false }
+
+const refreshed = (from: number, to: number, table: Partial<typeof TABLE> = {}): RefreshTimes => {
   const times = new RefreshTimes()
   times.began(from)
-  times.ended(to, hasRows)
+  times.ended(to, { ...TABLE, ...table })
   return times
 }
 
@@ -13,8 +15,21 @@ t.test('the table is read each second, and without rows each five seconds', asyn
   const times = refreshed(0, 2)
   t.same([times.isDue(1001), times.isDue(1002)], [false, true])
   t.equal(times.pendingInMs(3), Infinity)
-  const idle = refreshed(0, 2, false)
+  const idle = refreshed(0, 2, { hasRows: false })
   t.same([idle.isDue(5001), idle.isDue(5002)], [false, true])
+})
+
+t.test('where changes are notified it is read less often while no job comes', async (t) => {
+  const idle = refreshed(0, 2, { isIdle: true })
+  t.same([idle.isDue(5001), idle.isDue(5002)], [false, true])
+  t.ok(refreshed(0, 2, { isIdle: true, isNotified: false }).isDue(1002))
+})
+
+t.test('where changes are notified a long table takes a fiftieth of the time', async (t) => {
+  const long = refreshed(0, 60)
+  t.same([long.isDue(3059), long.isDue(3060)], [false, true])
+  t.ok(refreshed(0, 5000).isDue(10_000))
+  t.ok(refreshed(0, 60, { isNotified: false }).isDue(1060))
 })
 
 t.test(
@@ -37,7 +52,7 @@ t.test('a change during a refresh asks for another one', async (t) => {
   times.began(0)
   t.notOk(times.isDue(1))
   times.soon()
-  times.ended(2, true)
+  times.ended(2, TABLE)
   t.equal(times.pendingInMs(2), 20)
   t.ok(times.isDue(22))
 })

@@ -64,7 +64,7 @@ t.test('a rate is one of any span, whatever it was before', async (t) => {
 
 t.test('many grants are kept in few rows', async (t) => {
   const limit = { limit: 5000, perSeconds: 1000 }
-  const { claim, db } = await waiting(t, 1, { rateLimit: limit })
+  const { claim, db } = await waiting(t, 2, { rateLimit: limit })
   await db.query(
     `insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
      select gen_random_uuid(), $1, $2, at, at

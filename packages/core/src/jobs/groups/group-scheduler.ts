@@ -19,6 +19,7 @@ import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
 interface Parts {
   queue: string
+  withoutGroups: boolean
   /** See `Worker.readWithClaim`. */
   readWithClaim: string | undefined
   windows: Record<Lane, number>
@@ -91,9 +92,13 @@ export class GroupScheduler {
     this.#parts.wakeClaims()
   }
 
-  /** Reads the table of groups where that is due, and starts what follows from it. */
-  async refresh(): Promise<void> {
-    if (!this.#refreshTimes.isDue(performance.now())) return
+  /**
+   * Reads the table of groups where that is due, and starts what follows from it. `isIdle`: no job has come
+   * for a while.
+   */
+  async refresh(isIdle: boolean): Promise<void> {
+    const { withoutGroups, isNotified } = this.#parts
+    if (withoutGroups || !this.#refreshTimes.isDue(performance.now())) return
     this.#refreshTimes.began(performance.now())
     try {
       const rows = await listJobGroups(this.#parts.database.workerPool, this.#parts.queue)
@@ -103,13 +108,15 @@ export class GroupScheduler {
         new Set(rows.filter(({ circuitOpen }) => circuitOpen).map(({ group }) => group)),
       )
     } finally {
-      this.#refreshTimes.ended(performance.now(), this.#states.size > 0)
+      const table = { hasRows: this.#states.size > 0, isNotified: isNotified(), isIdle }
+      this.#refreshTimes.ended(performance.now(), table)
     }
     this.#parking.run()
   }
 
   /** How long a refresh after a change still waits; `Infinity` without a change. */
   refreshInMs(): number {
+    if (this.#parts.withoutGroups) return Infinity
     return this.#refreshTimes.pendingInMs(performance.now())
   }
 

@@ -8,6 +8,8 @@ export interface State {
   /** The last claim found too few due jobs of it: no claim before this moment. */
   emptyUntil: number
   emptyForMs: number
+  /** How long the next claim waits where others have locked its due jobs again. */
+  lockedForMs: number
   /** The last claim found that it has as many attempts under way as it may. */
   isBusy: boolean
   /** A claim is under way, and the group has had no notification since its start. */
@@ -17,8 +19,9 @@ export interface State {
 export function stateOf(row: JobGroup, before: State | undefined): State {
   const isParked = row.held && before?.row.held === true && before.isParked
   // After a change there may be jobs to claim.
-  const { emptyUntil, emptyForMs, isBusy } = before && isSame(row, before.row) ? before : READY
-  return { row, isParked, emptyUntil, emptyForMs, isBusy, isClaiming: false }
+  const { emptyUntil, emptyForMs, lockedForMs, isBusy } =
+    before && isSame(row, before.row) ? before : READY
+  return { row, isParked, emptyUntil, emptyForMs, lockedForMs, isBusy, isClaiming: false }
 }
 
 const isSame = (one: JobGroup, other: JobGroup): boolean =>
@@ -28,7 +31,14 @@ const isSame = (one: JobGroup, other: JobGroup): boolean =>
   one.unparkedSince === other.unparkedSince
 
 export const FIRST_PAUSE_MS = 500
-export const READY = { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS, isBusy: false, isClaiming: false }
+export const FIRST_LOCKED_MS = 20
+export const READY = {
+  emptyUntil: 0,
+  emptyForMs: FIRST_PAUSE_MS,
+  lockedForMs: FIRST_LOCKED_MS,
+  isBusy: false,
+  isClaiming: false,
+}
 
 export const isToPark = ({ row: { held, unparkedSince }, isParked }: State): boolean =>
   unparkedSince !== null || (held && !isParked)

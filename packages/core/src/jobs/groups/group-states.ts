@@ -5,7 +5,14 @@
 import type { GroupClaimResult } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { ExcludedGroups } from '../pg-boss/fetch-due-jobs.ts'
 import type { JobGroup } from '../groups-table.ts'
-import { FIRST_PAUSE_MS, isToPark, READY, stateOf, type State } from './group-state.ts'
+import {
+  FIRST_LOCKED_MS,
+  FIRST_PAUSE_MS,
+  isToPark,
+  READY,
+  stateOf,
+  type State,
+} from './group-state.ts'
 
 const LONGEST_PAUSE_MS = 8000
 /** With an open circuit the next attempt shows whether the receiver works again. */
@@ -14,8 +21,11 @@ const LONGEST_PAUSE_OPEN_MS = 1000
 const LONGEST_PAUSE_BUSY_MS = 1000
 /** Of a restricted group, where notifications of new jobs do not come. */
 const LONGEST_PAUSE_UNNOTIFIED_MS = 500
-/** Jobs that are due were locked by others. */
-const SHORTEST_PAUSE_MS = 20
+/**
+ * Pauses end at multiples of this, or a little before: one statement claims from many groups, and looks
+ * at those that are idle together.
+ */
+const PAUSES_END_AT_MS = FIRST_PAUSE_MS
 
 export interface ClaimableGroup {
   group: string
@@ -193,15 +203,19 @@ export class GroupStates {
       : isNotified
         ? LONGEST_PAUSE_MS
         : LONGEST_PAUSE_UNNOTIFIED_MS
-    if (hasMore && !isBusy && typeof waitMs !== 'number') {
+    const isWithTime = typeof waitMs === 'number'
+    if (hasMore && !isBusy && !isWithTime) {
       Object.assign(state, READY)
-    } else if (typeof waitMs === 'number') {
-      state.emptyUntil = now + Math.min(longest, Math.max(SHORTEST_PAUSE_MS, waitMs))
+    } else if (isWithTime && waitMs <= longest) {
+      state.emptyUntil = now + Math.max(state.lockedForMs, waitMs)
+      // Jobs that are due were locked by others, perhaps for long.
+      const isLocked = waitMs < FIRST_LOCKED_MS
+      state.lockedForMs = isLocked ? Math.min(FIRST_PAUSE_MS, state.lockedForMs * 2) : FIRST_LOCKED_MS
       state.emptyForMs = FIRST_PAUSE_MS
     } else {
-      state.emptyForMs = Math.min(longest, state.emptyForMs)
-      state.emptyUntil = now + state.emptyForMs
-      state.emptyForMs *= 2
+      const pauseMs = isWithTime ? longest : Math.min(longest, state.emptyForMs)
+      state.emptyUntil = endOfPause(now, pauseMs)
+      state.emptyForMs = pauseMs * 2
     }
     return true
   }
@@ -220,7 +234,7 @@ export class GroupStates {
     const state = this.#states.get(group)
     if (!state) return false
     const hasBeenFor = state.emptyForMs
-    state.emptyUntil = now + state.emptyForMs
+    state.emptyUntil = endOfPause(now, state.emptyForMs)
     const isOpen = state.row.circuitOpen
     const longest = isOpen ? LONGEST_PAUSE_OPEN_MS : LONGEST_PAUSE_MS
     state.emptyForMs = Math.min(longest, state.emptyForMs * 2)
@@ -243,3 +257,6 @@ export class GroupStates {
     return [...this.#states].filter(([, state]) => is(state)).map(([group]) => group)
   }
 }
+
+const endOfPause = (now: number, pauseMs: number): number =>
+  Math.floor((now + pauseMs) / PAUSES_END_AT_MS) * PAUSES_END_AT_MS

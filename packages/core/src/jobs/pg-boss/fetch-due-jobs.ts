@@ -66,3 +66,29 @@ const ofLane: Record<Lane, string> = {
   first: `priority >= ${PRIORITY.first}`,
   retry: `priority <= ${PRIORITY.retry}`,
 }
+
+/**
+ * Which of these lanes have a job that is due, also one of a group that their fetch would exclude. It is
+ * no join: the plan for an empty table would scan all jobs.
+ */
+export async function findDueLanes(
+  db: Db,
+  lanes: { queue: string; lane: Lane }[],
+): Promise<{ queue: string; lane: Lane }[]> {
+  const { rows } = await db.query(
+    `select queue, lane
+       from unnest($1::text[], $2::text[], $3::int[], $4::int[]) as asked (queue, lane, least, most)
+      where (select true from svc_jobs.job as job
+              where job.name = queue and job.state < 'active' and not job.blocked
+                and job.priority between least and most and job.start_after <= now() limit 1)`,
+    [
+      lanes.map(({ queue }) => queue),
+      lanes.map(({ lane }) => lane),
+      lanes.map(({ lane }) => (lane === 'first' ? PRIORITY.first : LEAST_PRIORITY)),
+      lanes.map(({ lane }) => (lane === 'first' ? MOST_PRIORITY : PRIORITY.retry)),
+    ],
+  )
+  return rows
+}
+
+const [LEAST_PRIORITY, MOST_PRIORITY] = [-(2 ** 31), 2 ** 31 - 1]

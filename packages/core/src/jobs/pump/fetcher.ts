@@ -9,12 +9,14 @@ import type { FetchAhead } from './fetch-ahead.ts'
 import { fetchResult, type Fetched, type FetchResult } from './fetch-result.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import type { OutcomeBuffer } from './outcome-buffer.ts'
-import { pollMsAfter } from './poll-interval.ts'
+import { msUntilPoll, pollMsAfter } from './poll-interval.ts'
+import type { QueuePolls } from './queue-polls.ts'
 import type { Slots } from './slots.ts'
 
 interface Parts {
   table: QueueTable
   db: Db
+  polls: QueuePolls
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
   /** Whether this process receives notifications. */
@@ -30,6 +32,7 @@ interface Parts {
 export const LARGEST_FETCH = 200
 /** How long to wait for free slots before the next check. */
 const NO_ROOM_MS = 25
+const NONE_DUE: Fetched = { limit: 1, count: 0, tookMs: 0, capped: [] }
 /** Outcomes that may wait to be settled while more is fetched; or the concurrency, if that is more. */
 const MOST_UNSETTLED = 400
 
@@ -39,14 +42,21 @@ export class Fetcher {
   /** Groups whose jobs the last fetch of a lane passed over or gave back, for their limits. */
   #capped: Record<Lane, Set<string>> = { first: new Set(), retry: new Set() }
   #lastJobAt = performance.now()
+  /** Whether a lane has no reason to expect jobs: then a poll comes before the next fetch. */
+  #isPolled: Record<Lane, boolean> = { first: false, retry: false }
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** When the last job came, by `performance.now()`. */
-  get lastJobAt(): number {
-    return this.#lastJobAt
+  /** How long no job has come. */
+  get idleMs(): number {
+    return performance.now() - this.#lastJobAt
+  }
+
+  /** The lane may have jobs by now. */
+  expect(lane: Lane): void {
+    this.#isPolled[lane] = false
   }
 
   /** Whether the last fetch of a lane may have left jobs that are due. */
@@ -82,10 +92,15 @@ export class Fetcher {
 
   /** Fetches what a lane has room for. Returns how long to wait before the next time. */
   async fill(lane: Lane, after: (fetched: Fetched) => void): Promise<number> {
-    const first = await this.#fetchAllowed(lane, false)
+    const { polls, table, isNotified } = this.#parts
+    const mayFetch = !this.#isPolled[lane] || (await polls.isDue(table.queue, lane))
+    // A wake during the fetch is for the next one.
+    this.#isPolled[lane] = true
+    const first = mayFetch ? await this.#fetchAllowed(lane, false) : NONE_DUE
     after(first)
     const result = fetchResult(first)
     this.#lastResult[lane] = result
+    if (result !== 'drained') this.#isPolled[lane] = false
     if (result === 'no room') return NO_ROOM_MS
     if (result === 'full') return 0
     if (result === 'capped') {
@@ -97,7 +112,7 @@ export class Fetcher {
         return 0
       }
     }
-    return pollMsAfter(performance.now() - this.#lastJobAt, lane, this.#parts.isNotified())
+    return msUntilPoll(pollMsAfter(this.idleMs, lane, isNotified()), performance.now())
   }
 
   async fetch(lane: Lane, limit: number, excluded: ExcludedGroups) {

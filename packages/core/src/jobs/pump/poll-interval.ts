@@ -18,6 +18,14 @@ export function pollMsAfter(idleMs: number, lane: Lane, isNotified: boolean): nu
   return isNotified ? 8000 : 5000
 }
 
+/**
+ * When a queue that is polled each `everyMs` is polled next, in milliseconds from `now`: at a multiple of
+ * that time, so that the polls of all queues of a process fall together.
+ */
+export const msUntilPoll = (everyMs: number, now: number): number =>
+  // A timer may end a fraction of a millisecond before its time: the same poll would come again.
+  Math.ceil(everyMs - (now % everyMs)) + 1
+
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 

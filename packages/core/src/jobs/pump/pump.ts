@@ -22,6 +22,7 @@ import { LaneLoops, type PumpLog } from './lane-loops.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
 import { ParkedJobClaims } from './claim-parked-jobs.ts'
 import { IDLE_AFTER_MS } from './poll-interval.ts'
+import type { QueuePolls } from './queue-polls.ts'
 import { RetryLane } from './retry-lane.ts'
 import { settleBatch } from './settle-batch.ts'
 import { mayWait } from './settlement.ts'
@@ -31,6 +32,7 @@ interface Parts {
   worker: Worker
   boss: PgBoss
   database: Pick<Database, 'workerPool' | 'background'>
+  polls: QueuePolls
   log: PumpLog
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
@@ -78,6 +80,7 @@ export class Pump {
     const fetchAhead = new FetchAhead(worker.concurrency)
     const groups = new GroupScheduler({
       queue,
+      withoutGroups: worker.withoutGroups === true,
       readWithClaim: worker.readWithClaim,
       windows: slots.windows,
       database,
@@ -123,6 +126,7 @@ export class Pump {
     const fetcher = new Fetcher({
       table,
       db: db.prepared,
+      polls: parts.polls,
       owner,
       isNotified,
       slots,
@@ -172,7 +176,7 @@ export class Pump {
 
   /** How long no job has come. */
   get idleMs(): number {
-    return performance.now() - this.#fetcher.lastJobAt
+    return this.#fetcher.idleMs
   }
 
   /** Groups that have all the slots that they may have. */
@@ -242,6 +246,7 @@ export class Pump {
   }
 
   #wakeLane(lane: Lane): void {
+    this.#fetcher.expect(lane)
     if (lane === 'retry') this.#lanes.retry.expectRetries()
     this.#loops.wake(lane)
   }

@@ -7,6 +7,7 @@ import { LANES } from '../job.ts'
 import type { Fetched } from './fetch-result.ts'
 import type { Fetcher } from './fetcher.ts'
 import type { ParkedJobClaims } from './claim-parked-jobs.ts'
+import { IDLE_AFTER_MS } from './poll-interval.ts'
 import type { Slots } from './slots.ts'
 
 interface Parts {
@@ -53,7 +54,7 @@ export class RetryLane {
   /** Returns how long to wait before the next time, unless the lane is woken. */
   async refill(): Promise<number> {
     const { fetcher, groups } = this.#parts
-    await groups.refresh()
+    await groups.refresh(fetcher.idleMs > IDLE_AFTER_MS)
     const hasClaimed = await this.#claimParked()
     const pauseMs = Math.max(this.#fetchRetriesAt, this.#pollRetriesAt) - performance.now()
     const isPaused = pauseMs > 0
