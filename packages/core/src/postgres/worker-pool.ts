@@ -13,7 +13,7 @@ import pg from 'pg'
 import { handleClientErrors } from './client-errors.ts'
 import { hasLostStatements, withPreparedStatements } from './prepared-statements.ts'
 import { withServerOptions } from './connection-config.ts'
-import { poolWithQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
+import { poolWithQueryTimeout, STATEMENT_TIMEOUT_MS, withQueryTimeout } from './query-timeout.ts'
 import { BEGIN, transaction, type Db, type TimeLimit } from './transaction.ts'
 import { isLostConnection } from './connection-errors.ts'
 
@@ -65,6 +65,23 @@ export class WorkerPool implements Db {
       if (!hasLostStatements(error)) throw error
       this.#prepares = false
       return this.query(text, values)
+    }
+  }
+
+  /**
+   * Runs on each connection before it serves statements, and on those that exist. Where it fails, the
+   * connection serves all the same.
+   */
+  async onEachConnection(run: (db: Db) => Promise<unknown>): Promise<void> {
+    const runOn = async (client: pg.ClientBase): Promise<void> => {
+      await run(withQueryTimeout(client, ANSWER_WITHIN_MS)).catch(() => {})
+    }
+    this.pool.options.onConnect = runOn
+    const connecting = Array.from({ length: this.pool.totalCount }, () => this.pool.connect())
+    for (const one of await Promise.allSettled(connecting)) {
+      if (one.status === 'rejected') continue
+      await runOn(one.value)
+      one.value.release()
     }
   }
 

@@ -40,7 +40,7 @@ interface LeaseLog {
 
 export class ProcessLease {
   readonly id = uuidv7()
-  #workerPool: Pick<WorkerPool, 'query' | 'transaction'>
+  #workerPool: Pick<WorkerPool, 'query' | 'transaction' | 'onEachConnection'>
   #lock: ProcessLock
   #notifications: Pick<Notifications, 'send'>
   /** Whether this process claims jobs, so that its death has to be seen. */
@@ -63,7 +63,7 @@ export class ProcessLease {
   #isClosed = false
 
   constructor(
-    workerPool: Pick<WorkerPool, 'query' | 'transaction'>,
+    workerPool: Pick<WorkerPool, 'query' | 'transaction' | 'onEachConnection'>,
     notifications: Pick<Notifications, 'query' | 'session' | 'onConnect' | 'send'>,
     log: LeaseLog,
     /** Monotonic. */
@@ -113,7 +113,10 @@ export class ProcessLease {
   async ready({ holdsLock = false } = {}): Promise<void> {
     this.#holdsLock = holdsLock
     // Taken before the row is written: otherwise other processes would take this one for dead.
-    if (holdsLock) await this.keepLock()
+    if (holdsLock) {
+      await this.#lock.holdOn(this.#workerPool)
+      await this.keepLock()
+    }
     // The boot may have taken longer than the lease that its first declaration began.
     await this.#declareAgain()
     await this.#dropIfAny()
