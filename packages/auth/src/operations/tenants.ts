@@ -12,7 +12,7 @@ export const createTenantLists = ({ readDb, scopes }: OperationContext) => ({
   async listScopes(isGrantable: boolean, call: OperationCall = {}): Promise<string[]> {
     if (!isGrantable) return [...scopes.known]
     const all = [...scopes.known, ...scopes.namespaces]
-    const grantor = await grantorOf(db, call)
+    const grantor = await grantorOf(readDb, call)
     const withheld = grantor ? scopes.ungrantable(grantor.scopes, all) : []
     return all.filter((name) => !withheld.includes(name))
   },
