@@ -12,6 +12,8 @@ create table svc."__svc.audit" (
   changes jsonb,
   request_id text,
   ip text,
+  actor_name text,
+  target_name text,
   constraint "__svc.audit_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.audit_action_id_idx" ON svc."__svc.audit" USING btree (action, id DESC);
@@ -21,7 +23,9 @@ CREATE INDEX "__svc.audit_actor_user_id_id_idx" ON svc."__svc.audit" USING btree
 CREATE INDEX "__svc.audit_target_id_id_idx" ON svc."__svc.audit" USING btree (target_id, id DESC);
 CREATE INDEX "__svc.audit_target_kind_id_idx" ON svc."__svc.audit" USING btree (target_kind, id DESC);
 CREATE INDEX "__svc.audit_tenant_id_idx" ON svc."__svc.audit" USING btree (tenant, id DESC);
+CREATE TRIGGER "__svc.auth.name_audit" BEFORE INSERT ON svc."__svc.audit" FOR EACH ROW EXECUTE FUNCTION svc."__svc.auth.name_audit"();
 CREATE TRIGGER "__svc.console.notify_change" AFTER INSERT ON svc."__svc.audit" FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.console.notify_change"();
+CREATE TRIGGER "__svc.webhooks.name_audit" BEFORE INSERT ON svc."__svc.audit" FOR EACH ROW WHEN ((new.target_kind = 'webhook'::text)) EXECUTE FUNCTION svc."__svc.webhooks.name_audit"();
 
 create table svc."__svc.auth.api_keys" (
   id uuid not null,
@@ -475,6 +479,7 @@ create table svc."__svc.webhooks.stats_totals" (
   scope text collate "C" not null,
   period text collate "C" not null,
   at timestamp with time zone not null,
+  of_keys boolean not null,
   delivered integer not null,
   failed integer not null,
   skipped integer not null,
@@ -482,7 +487,7 @@ create table svc."__svc.webhooks.stats_totals" (
   durations integer[] not null,
   first_attempts integer[] not null,
   constraint "__svc.webhooks.stats_totals_period_check" CHECK ((period = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text]))),
-  constraint "__svc.webhooks.stats_totals_pkey" PRIMARY KEY (scope, period, at)
+  constraint "__svc.webhooks.stats_totals_pkey" PRIMARY KEY (scope, period, at, of_keys)
 );
 
 create table svc_jobs.bam (
@@ -938,6 +943,36 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.auth.name_audit"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  is_user boolean := new.actor_user_id ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$';
+begin
+  if new.actor_key_id is not null then
+    select coalesce(keys.label, users.name) into new.actor_name
+      from svc."__svc.auth.api_keys" as keys
+      left join svc."__svc.auth.users" as users on users.id = keys.user_id
+     where keys.id = new.actor_key_id;
+  elsif is_user then
+    select name into new.actor_name from svc."__svc.auth.users" where id = new.actor_user_id::uuid;
+  end if;
+  if new.target_kind = 'key' then
+    select coalesce(keys.label, users.name) into new.target_name
+      from svc."__svc.auth.api_keys" as keys
+      left join svc."__svc.auth.users" as users on users.id = keys.user_id
+     where keys.id = new.target_id::uuid;
+  elsif new.target_kind = 'user' then
+    select name into new.target_name from svc."__svc.auth.users" where id = new.target_id::uuid;
+    new.target_name := coalesce(new.target_name, new.changes -> 'name' ->> 'from');
+  end if;
+  return new;
+exception
+  when insufficient_privilege or undefined_table or invalid_text_representation then return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.auth.take_allowances"(holder uuid, late_ms double precision, subjects text[], periods text[], limits integer[], wants integer[], aheads integer[], helds integer[], return_places integer[], return_stamps double precision[], return_counts integer[], at_ms double precision DEFAULT NULL::double precision)
  RETURNS TABLE(place integer, granted integer, ahead integer, stamp double precision, used bigint, valid_ms double precision, retry_ms double precision, others_hold integer)
  LANGUAGE plpgsql
@@ -1228,6 +1263,15 @@ begin
   for wanted in
     select group_id, most from unnest(group_ids, mosts) as given (group_id, most) order by group_id
   loop
+    -- A lock would be a write, and the settlement of an ordered group passes over a locked row.
+    if cardinality(told_grants) = 0
+       and (select true from svc_jobs.job as job
+             where job.name = queue_name and job.singleton_key = wanted.group_id
+               and job.blocked and job.state < 'active' limit 1) is null then
+      answers := answers || json_build_object('group', wanted.group_id, 'isTold', true, 'isBusy', false);
+      continue;
+    end if;
+
     select * into job_group from svc."__svc.job_groups" as known
      where known.queue = queue_name and known.group_id = wanted.group_id and known.restricted
        for no key update skip locked;
@@ -1301,7 +1345,8 @@ begin
                       where job.name = queue_name and job.id = head.id
                         and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
                         for update skip locked);
-      elsif found then
+      end if;
+      if cardinality(ids) = 0 then
         wait_until := head.start_after;
       end if;
     elsif most > 0 then
@@ -1362,7 +1407,9 @@ begin
       'isTold', true,
       'isBusy', slots_free - count_claimed <= 0,
       'hasMore', count_claimed = wanted.most,
-      'waitMs', greatest(0, extract(epoch from wait_until - clock_timestamp())::float8 * 1000));
+      -- Null where nothing waits: the time alone brings no job then.
+      'waitMs', case when wait_until is not null
+                     then greatest(0, extract(epoch from wait_until - clock_timestamp())::float8 * 1000) end);
   end loop;
   return json_build_object('jobs', to_json(jobs), 'answers', to_json(answers))::text;
 end
@@ -1432,6 +1479,74 @@ AS $function$
           || repeat('0', 20))::uuid
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.hand_over"()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  owner oid := (select relowner from pg_class where oid = 'svc."__svc.migrations"'::regclass);
+  maker oid := (select oid from pg_roles where rolname = current_user);
+  made text;
+begin
+  if owner = maker then return; end if;
+  -- Processes that boot together take turns.
+  perform pg_advisory_xact_lock(7763006);
+  for made in
+    with schema as (
+      select oid, nspname, nspowner from pg_namespace where nspname in ('svc', 'svc_jobs')
+    )
+    select format('schema %I', nspname) from schema where nspowner = maker
+    union all
+    -- Indexes follow their table, and sequences of a column as well.
+    select format('table %I.%I', nspname, relname)
+      from schema join pg_class on relnamespace = schema.oid
+     where relowner = maker and relkind in ('r', 'p', 'v', 'm')
+    union all
+    select format('routine %s', pg_proc.oid::regprocedure)
+      from schema join pg_proc on pronamespace = schema.oid
+     where proowner = maker
+    union all
+    select format('type %I.%I', nspname, typname)
+      from schema join pg_type on typnamespace = schema.oid
+     where typowner = maker and typtype in ('d', 'e')
+  loop
+    begin
+      execute format('alter %s owner to %I', made, pg_get_userbyid(owner));
+    exception when insufficient_privilege then
+      -- The role is no member of the owner, or the owner may make nothing in the schema: it stays, and works.
+      null;
+    end;
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.held"(event_names text[], event_ids text[], deduplication_keys text[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  held int[] := '{}';
+begin
+  perform set_config('lock_timeout', '2', true);
+  for n in 1 .. cardinality(event_ids) loop
+    begin
+      if deduplication_keys is null then
+        insert into svc."__svc.events" (name, id, payload) values (event_names[n], event_ids[n], 'null')
+        on conflict (name, id) do nothing;
+      else
+        insert into svc."__svc.kv" (key, value) values (deduplication_keys[n], 'true')
+        on conflict (key) do update set value = excluded.value;
+      end if;
+      raise exception using errcode = 'SV000';
+    exception
+      when sqlstate 'SV000' then null;
+      when lock_not_available then held := held || n;
+    end;
+  end loop;
+  return held;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.keep_restricted_group"()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1494,496 +1609,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer)
- RETURNS text
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET jit TO 'off'
-AS $function$
-#variable_conflict use_column
-declare
-  -- Which of the events to publish, from 1.
-  due int[];
-  created int[];
-  written text;
-begin
-  if matched_events is null and exists (
-       select from svc."__svc.targets"
-        where filter is not null and event_name = any(event_names || '*'::text)) then
-    return '{"hasFilters":true}';
-  end if;
-
-  -- Rows go in by the order of their key: two batches that share some would deadlock in any other.
-  if deduplication_keys is not null then
-    with taken as (
-      insert into svc."__svc.kv" as kv (key, value, expires_at)
-      select key, 'true', clock_timestamp() + make_interval(secs => seconds)
-        from unnest(deduplication_keys, deduplication_seconds) as given (key, seconds)
-       order by key collate "C"
-      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
-       where kv.expires_at <= clock_timestamp()
-      returning key
-    )
-    select array_agg(given.n::int) into due
-      from unnest(deduplication_keys) with ordinality as given (key, n)
-      join taken using (key);
-  end if;
-
-  with published as (
-    insert into svc."__svc.events" (name, id, payload, tenant)
-    select name, id, payload, tenant
-      from unnest(event_names, event_ids, payloads, tenants) with ordinality
-             as given (name, id, payload, tenant, n)
-     where deduplication_keys is null or given.n = any(due)
-     order by name collate "C", id collate "C"
-    on conflict (name, id) do nothing
-    returning name, id
-  )
-  select array_agg(given.n::int) into created
-    from unnest(event_names, event_ids) with ordinality as given (name, id, n)
-    join published using (name, id);
-
-  with recipient as (
-    -- An event that existed is wanted only by subscriptions that ask for replays.
-    select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
-           gen_random_uuid() as job_id
-      from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
-      join svc."__svc.subscriptions" as wants
-        on wants.event_name = given.name
-       and (given.n = any(created) or not wants.idempotent and deduplication_keys is null)
-      left join lateral (
-        -- '' for recipients without a tenant.
-        select target from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = given.name and tenant = ''
-        union all
-        select target from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = given.name and tenant = given.tenant
-        union all
-        select target from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
-        union all
-        select target from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
-        union all
-        select target from unnest(matched_events, matched_subscriptions, matched_targets)
-                             as matched (n, subscription, target)
-         where matched.n = given.n and matched.subscription = wants.subscription
-      ) as target on true
-     where target.target is not null or not wants.targeted
-  ), placed as (
-    select recipient.*,
-           -- Jobs of a group whose circuit is open wait apart from the others from the start.
-           job_group.is_open is true as is_parked,
-           job_group.is_open is null and recipient.group_id <> all(full_groups) is not false
-             and row_number() over () <= coalesce(
-                   offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
-      from recipient
-      left join lateral (
-        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
-        select true as is_open from svc."__svc.job_groups" as known
-         where known.queue = recipient.queue and known.group_id = recipient.group_id
-           and known.circuit_open
-           for key share
-      ) as job_group on true
-  ), job as (
-    insert into svc_jobs.job
-      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
-       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
-    select placed.job_id, placed.queue,
-           jsonb_strip_nulls(jsonb_build_object(
-             'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
-             'deliveryId', placed.job_id)),
-           case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-           placed.is_parked, placed.group_id, placed.group_id,
-           case when placed.is_claimed then owner end,
-           case when placed.is_claimed then now() end,
-           case when placed.is_claimed then clock_timestamp() end,
-           now(), now(), now() + queue.retention_seconds * interval '1 second',
-           "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
-           "__svc.publish".retry_delay_max,
-           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
-           queue.dead_letter
-      from placed
-      join svc_jobs.queue as queue on queue.name = placed.queue
-  )
-  select json_build_object(
-           'created', coalesce(created, '{}'),
-           'jobs', count(*),
-           'queues', coalesce(json_agg(distinct queue) filter (where not is_claimed), '[]'),
-           'claimed', coalesce(json_agg(json_build_object(
-                        'id', job_id, 'queue', queue, 'group', group_id, 'event', n))
-                        filter (where is_claimed), '[]'),
-           'publishedAt', extract(epoch from now())::float8 * 1000,
-           'startedOn', now()::text,
-           'transactionId', pg_current_xact_id()::text)::text
-    into written from placed;
-  return written;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, trace_contexts text[])
- RETURNS text
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET jit TO 'off'
-AS $function$
-#variable_conflict use_column
-declare
-  -- Which of the events to publish, from 1.
-  due int[];
-  -- Which of them are new, from 1.
-  created int[];
-  created_names text[];
-  created_ids text[];
-  all_created boolean;
-  written text;
-  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
-  -- a later moment; one microsecond is less than it takes to write a row.
-  moment timestamptz := clock_timestamp();
-begin
-  if matched_events is null and exists (
-       select from svc."__svc.targets"
-        where filter is not null and event_name = any(event_names || '*'::text)) then
-    return '{"hasFilters":true}';
-  end if;
-
-  -- Rows go in by the order of their key: two batches that share some would deadlock in any other.
-  if deduplication_keys is not null then
-    with taken as (
-      insert into svc."__svc.kv" as kv (key, value, expires_at)
-      select key, 'true', clock_timestamp() + make_interval(secs => seconds)
-        from unnest(deduplication_keys, deduplication_seconds) as given (key, seconds)
-       order by key collate "C"
-      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
-       where kv.expires_at <= clock_timestamp()
-      returning key
-    )
-    select array_agg(given.n::int) into due
-      from unnest(deduplication_keys) with ordinality as given (key, n)
-     where (given.key in (select key from taken)) is true;
-  end if;
-
-  with published as (
-    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-    select name, id, payload, tenant, trace_context
-      from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
-             as given (name, id, payload, tenant, trace_context, n)
-     where deduplication_keys is null or given.n = any(due)
-     order by name collate "C", id collate "C"
-    on conflict (name, id) do nothing
-    returning name, id
-  )
-  select array_agg(name), array_agg(id) into created_names, created_ids from published;
-  all_created := coalesce(cardinality(created_ids), 0) = cardinality(event_ids);
-
-  -- A single event is the ordinary case, and "array[1]" costs no query. Nor does a batch of many wait
-  -- for a join: hash joins are off here, and a nested loop would compare each event with each other.
-  -- "is true" keeps the subquery a hash table.
-  if all_created and cardinality(event_ids) = 1 then
-    created := array[1];
-  elsif all_created then
-    created := array(select generate_series(1, cardinality(event_ids)));
-  else
-    created := array(
-      select given.n::int from unnest(event_names, event_ids) with ordinality as given (name, id, n)
-       where ((given.name, given.id) in (
-               select name, id from unnest(created_names, created_ids) as created (name, id))) is true);
-  end if;
-
-  with recipient as (
-    -- An event that existed is wanted only by subscriptions that ask for replays.
-    select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
-           target.version, gen_random_uuid() as job_id
-      from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
-      join svc."__svc.subscriptions" as wants
-        on wants.event_name = given.name
-       and (all_created or given.n = any(created)
-            or not wants.idempotent and deduplication_keys is null)
-      left join lateral (
-        -- '' for recipients without a tenant.
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = given.name and tenant = ''
-        union all
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = given.name and tenant = given.tenant
-        union all
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
-        union all
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
-        union all
-        select target, null from unnest(matched_events, matched_subscriptions, matched_targets)
-                             as matched (n, subscription, target)
-         where matched.n = given.n and matched.subscription = wants.subscription
-      ) as target on true
-     where target.target is not null or not wants.targeted
-  ), placed as (
-    select recipient.*,
-           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
-           -- from the start.
-           job_group.restricted is not null as is_parked,
-           job_group.restricted is true as is_restricted,
-           job_group.restricted is null and recipient.group_id <> all(full_groups) is not false
-             and row_number() over () <= coalesce(
-                   offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
-      from recipient
-      left join lateral (
-        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
-        select known.restricted from svc."__svc.job_groups" as known
-         where known.queue = recipient.queue and known.group_id = recipient.group_id
-           and (known.circuit_open or known.restricted)
-           for key share
-      ) as job_group on true
-  ), job as (
-    insert into svc_jobs.job
-      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
-       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
-    select placed.job_id, placed.queue,
-           jsonb_strip_nulls(jsonb_build_object(
-             'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
-             'deliveryId', placed.job_id)),
-           case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-           placed.is_parked, placed.group_id, placed.group_id,
-           case when placed.is_claimed then owner end,
-           case when placed.is_claimed then now() end,
-           case when placed.is_claimed then clock_timestamp() end,
-           moment + placed.n * interval '1 microsecond', now(),
-           now() + queue.retention_seconds * interval '1 second',
-           "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
-           "__svc.publish".retry_delay_max,
-           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
-           queue.dead_letter
-      from placed
-      join svc_jobs.queue as queue on queue.name = placed.queue
-  )
-  select json_build_object(
-           'created', coalesce(created, '{}'),
-           'jobs', count(*),
-           'queues', coalesce(json_agg(distinct queue)
-                       filter (where not is_claimed and not is_restricted), '[]'),
-           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
-                           filter (where is_restricted), '[]'),
-           'claimed', coalesce(json_agg(json_build_object(
-                        'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
-                        'event', n))
-                        filter (where is_claimed), '[]'),
-           'publishedAt', extract(epoch from now())::float8 * 1000,
-           'startedOn', now()::text,
-           'transactionId', pg_current_xact_id()::text)::text
-    into written from placed;
-  return written;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, trace_contexts text[], filters_seen pg_snapshot)
- RETURNS text
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET jit TO 'off'
-AS $function$
-#variable_conflict use_column
-declare
-  -- Which of the events to publish, from 1.
-  due int[];
-  -- Which of them are new, from 1.
-  created int[];
-  created_names text[];
-  created_ids text[];
-  all_created boolean;
-  written text;
-  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
-  -- a later moment; one microsecond is less than it takes to write a row.
-  moment timestamptz := clock_timestamp();
-begin
-  if matched_events is null and exists (
-       select from svc."__svc.targets"
-        where filter is not null and event_name = any(event_names || '*'::text)) then
-    return '{"hasFilters":true}';
-  end if;
-  -- Nested: where no filters were asked, the query is not even prepared to run.
-  if filters_seen is not null then
-    if exists (
-         select from (
-           select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
-             from unnest(event_names, tenants) as given (name, tenant)
-            cross join lateral (values (given.name), ('*')) as wanted (name)
-            cross join lateral (values (''), (given.tenant)) as its (tenant)
-            where its.tenant is not null
-         ) as asked
-         join svc."__svc.filter_changes" as change on change.filter_set = asked.filter_set
-          and change.changed_by >= pg_snapshot_xmin(filters_seen)
-          -- Rows that were restored from a dump name transactions of another server.
-          and change.changed_by < pg_snapshot_xmax(pg_current_snapshot())
-        where change.changed_by is distinct from pg_current_xact_id_if_assigned()
-          and not pg_visible_in_snapshot(change.changed_by, filters_seen)) then
-      return '{"filtersChanged":true}';
-    end if;
-  end if;
-
-  -- Rows go in by the order of their key: two batches that share some would deadlock in any other.
-  if deduplication_keys is not null then
-    with taken as (
-      insert into svc."__svc.kv" as kv (key, value, expires_at)
-      select key, 'true', clock_timestamp() + make_interval(secs => seconds)
-        from unnest(deduplication_keys, deduplication_seconds) as given (key, seconds)
-       order by key collate "C"
-      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
-       where kv.expires_at <= clock_timestamp()
-      returning key
-    )
-    select array_agg(given.n::int) into due
-      from unnest(deduplication_keys) with ordinality as given (key, n)
-     where (given.key in (select key from taken)) is true;
-  end if;
-
-  with published as (
-    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-    select name, id, payload, tenant, trace_context
-      from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
-             as given (name, id, payload, tenant, trace_context, n)
-     where deduplication_keys is null or given.n = any(due)
-     order by name collate "C", id collate "C"
-    on conflict (name, id) do nothing
-    returning name, id
-  )
-  select array_agg(name), array_agg(id) into created_names, created_ids from published;
-  all_created := coalesce(cardinality(created_ids), 0) = cardinality(event_ids);
-
-  -- A single event is the ordinary case, and "array[1]" costs no query. Nor does a batch of many wait
-  -- for a join: hash joins are off here, and a nested loop would compare each event with each other.
-  -- "is true" keeps the subquery a hash table.
-  if all_created and cardinality(event_ids) = 1 then
-    created := array[1];
-  elsif all_created then
-    created := array(select generate_series(1, cardinality(event_ids)));
-  else
-    created := array(
-      select given.n::int from unnest(event_names, event_ids) with ordinality as given (name, id, n)
-       where ((given.name, given.id) in (
-               select name, id from unnest(created_names, created_ids) as created (name, id))) is true);
-  end if;
-
-  with recipient as (
-    -- An event that existed is wanted only by subscriptions that ask for replays.
-    select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
-           target.version, gen_random_uuid() as job_id
-      from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
-      join svc."__svc.subscriptions" as wants
-        on wants.event_name = given.name
-       and (all_created or given.n = any(created)
-            or not wants.idempotent and deduplication_keys is null)
-      left join lateral (
-        -- '' for recipients without a tenant.
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = given.name and tenant = ''
-        union all
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = given.name and tenant = given.tenant
-        union all
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
-        union all
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
-        union all
-        -- A recipient whose filter was removed after it had been asked is among those above.
-        select target, null from unnest(matched_events, matched_subscriptions, matched_targets)
-                             as matched (n, subscription, target)
-         where matched.n = given.n and matched.subscription = wants.subscription
-           and exists (
-             select from svc."__svc.targets" as filtered
-              where filtered.subscription = matched.subscription and filtered.target = matched.target
-                and filtered.event_name in (given.name, '*') and filtered.filter is not null)
-      ) as target on true
-     where target.target is not null or not wants.targeted
-  ), placed as (
-    select recipient.*,
-           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
-           -- from the start.
-           job_group.restricted is not null as is_parked,
-           job_group.restricted is true as is_restricted,
-           job_group.restricted is null and recipient.group_id <> all(full_groups) is not false
-             and row_number() over () <= coalesce(
-                   offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
-      from recipient
-      left join lateral (
-        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
-        select known.restricted from svc."__svc.job_groups" as known
-         where known.queue = recipient.queue and known.group_id = recipient.group_id
-           and (known.circuit_open or known.restricted)
-           for key share
-      ) as job_group on true
-  ), job as (
-    insert into svc_jobs.job
-      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
-       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
-    select placed.job_id, placed.queue,
-           jsonb_strip_nulls(jsonb_build_object(
-             'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
-             'deliveryId', placed.job_id)),
-           case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-           placed.is_parked, placed.group_id, placed.group_id,
-           case when placed.is_claimed then owner end,
-           case when placed.is_claimed then now() end,
-           case when placed.is_claimed then clock_timestamp() end,
-           moment + placed.n * interval '1 microsecond', now(),
-           now() + queue.retention_seconds * interval '1 second',
-           "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
-           "__svc.publish".retry_delay_max,
-           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
-           queue.dead_letter
-      from placed
-      join svc_jobs.queue as queue on queue.name = placed.queue
-  )
-  select json_build_object(
-           'created', coalesce(created, '{}'),
-           'jobs', count(*),
-           'queues', coalesce(json_agg(distinct queue)
-                       filter (where not is_claimed and not is_restricted), '[]'),
-           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
-                           filter (where is_restricted), '[]'),
-           'claimed', coalesce(json_agg(json_build_object(
-                        'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
-                        'event', n))
-                        filter (where is_claimed), '[]'),
-           'publishedAt', extract(epoch from now())::float8 * 1000,
-           'madeAt', extract(epoch from moment)::float8 * 1000,
-           'startedOn', now()::text,
-           'transactionId', pg_current_xact_id()::text)::text
-    into written from placed;
-  return written;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, trace_contexts text[], filters_seen pg_snapshot, asks_again boolean)
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, trace_contexts text[], filters_seen pg_snapshot, asks_again boolean, undecided boolean[], lock_ms integer)
  RETURNS text
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -2009,10 +1635,34 @@ declare
   -- What recipients want is decided as it was then.
   asked_at pg_snapshot := coalesce(filters_seen, pg_current_snapshot());
 begin
+  if lock_ms is not null then
+    perform set_config('lock_timeout', lock_ms::text, true);
+  end if;
+  -- Nested: filters of other tenants are looked at only where there are some under these names.
   if matched_events is null and exists (
        select from svc."__svc.targets"
         where filter is not null and event_name = any(event_names || '*'::text)) then
-    return '{"hasFilters":true}';
+    if exists (
+         select from (
+           select distinct name, tenant from unnest(event_names, tenants) as given (name, tenant)
+         ) as given
+        cross join lateral (
+          select from svc."__svc.targets"
+           where filter is not null and event_name = given.name and tenant = ''
+          union all
+          select from svc."__svc.targets"
+           where filter is not null and event_name = given.name and tenant = given.tenant
+          union all
+          select from svc."__svc.targets"
+           where filter is not null
+             and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
+          union all
+          select from svc."__svc.targets"
+           where filter is not null
+             and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
+        ) as filtered) then
+      return '{"hasFilters":true}';
+    end if;
   end if;
   -- Nested: where no filters were asked, the query is not even prepared to run.
   if filters_seen is not null and asks_again then
@@ -2088,7 +1738,7 @@ begin
   ), recipient as (
     -- An event that existed is wanted only by subscriptions that ask for replays.
     select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
-           target.version, gen_random_uuid() as job_id
+           target.version, target.filter, gen_random_uuid() as job_id
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
       join svc."__svc.subscriptions" as wants
         on wants.event_name = given.name
@@ -2096,32 +1746,35 @@ begin
             or not wants.idempotent and deduplication_keys is null)
       left join lateral (
         -- '' for recipients without a tenant.
-        select target, version from svc."__svc.targets"
+        select target, version, null::jsonb as filter from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = given.name and tenant = ''
         union all
-        select target, version from svc."__svc.targets"
+        select target, version, null::jsonb as filter from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = given.name and tenant = given.tenant
         union all
-        select target, version from svc."__svc.targets"
+        select target, version, null::jsonb as filter from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
         union all
-        select target, version from svc."__svc.targets"
+        select target, version, null::jsonb as filter from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
         union all
         -- A recipient whose filter was removed after it had been asked is among those above.
-        select target, null from unnest(matched_events, matched_subscriptions, matched_targets)
-                             as matched (n, subscription, target)
+        select matched.target, null, case when matched.is_undecided then filtered.filter end
+          from unnest(matched_events, matched_subscriptions, matched_targets, undecided)
+                 as matched (n, subscription, target, is_undecided)
+         cross join lateral (
+           select filter from svc."__svc.targets"
+            where subscription = matched.subscription and target = matched.target
+              and event_name in (given.name, '*') and filter is not null
+            limit 1
+         ) as filtered
          where matched.n = given.n and matched.subscription = wants.subscription
-           and exists (
-             select from svc."__svc.targets" as filtered
-              where filtered.subscription = matched.subscription and filtered.target = matched.target
-                and filtered.event_name in (given.name, '*') and filtered.filter is not null)
         union all
-        select target, null from first_filter
+        select target, null, null from first_filter
          where wants.targeted
            and exists (
              select from svc."__svc.targets" as filtered
@@ -2158,7 +1811,9 @@ begin
     select placed.job_id, placed.queue,
            jsonb_strip_nulls(jsonb_build_object(
              'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
-             'deliveryId', placed.job_id)),
+             'deliveryId', placed.job_id))
+             -- Not stripped of the nulls in it.
+             || case when placed.filter is null then '{}' else jsonb_build_object('filter', placed.filter) end,
            case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
            placed.is_parked, placed.group_id, placed.group_id,
            case when placed.is_claimed then owner end,
@@ -2180,20 +1835,23 @@ begin
                        filter (where not is_claimed and not is_restricted), '[]'),
            'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
                            filter (where is_restricted), '[]'),
-           'claimed', coalesce(json_agg(json_build_object(
-                        'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
-                        'event', n))
-                        filter (where is_claimed), '[]'),
+           'claimed', coalesce(json_agg(case when filter is null then
+                        json_build_object('id', job_id, 'queue', queue, 'group', group_id,
+                                          'version', version, 'event', n)
+                      else
+                        json_build_object('id', job_id, 'queue', queue, 'group', group_id,
+                                          'version', version, 'event', n, 'filter', filter)
+                      end) filter (where is_claimed), '[]'),
            'publishedAt', extract(epoch from now())::float8 * 1000,
            'madeAt', extract(epoch from moment)::float8 * 1000,
-           'startedOn', now()::text,
+           'startedOn', to_json(now()) #>> '{}',
            'transactionId', pg_current_xact_id()::text)::text
     into written from placed;
   return written;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.publish_one"(event_name text, event_id text, payload text, tenant text, trace_context text, offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer)
+CREATE OR REPLACE FUNCTION svc."__svc.publish_one"(event_name text, event_id text, payload text, tenant text, trace_context text, offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, lock_ms integer)
  RETURNS text
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -2214,6 +1872,9 @@ declare
   -- What recipients want is decided as it was then.
   asked_at pg_snapshot := pg_current_snapshot();
 begin
+  if lock_ms is not null then
+    perform set_config('lock_timeout', lock_ms::text, true);
+  end if;
   if exists (
        select from svc."__svc.targets"
         where filter is not null
@@ -2240,7 +1901,7 @@ begin
     -- The insert may have waited for another publish of the same id. This sees what is committed now,
     -- also first filters that were set meanwhile: no job is made then.
     with filtered as materialized (
-      -- Whether a recipient has got its first filter since they were asked, see 086.
+      -- Whether a recipient has got its first filter since they were asked.
       select exists (
                select from svc."__svc.filter_changes"
                 where first_of is not null
@@ -2326,7 +1987,7 @@ begin
                           filter (where is_claimed), '[]'),
              'publishedAt', extract(epoch from now())::float8 * 1000,
              'madeAt', extract(epoch from moment)::float8 * 1000,
-             'startedOn', now()::text,
+             'startedOn', to_json(now()) #>> '{}',
              'transactionId', pg_current_xact_id()::text)::text end
       into written from recipient;
     if written is not null then
@@ -2340,7 +2001,8 @@ begin
   return svc."__svc.publish"(
     array[event_name], array[event_id], array[payload], array[tenant], null, null, '{}', '{}', '{}',
     offered_queues, offered_slots, full_groups, owner,
-    retry_limit, retry_delay, retry_backoff, retry_delay_max, array[trace_context], asked_at, false);
+    retry_limit, retry_delay, retry_backoff, retry_delay_max, array[trace_context], asked_at, false,
+    null, lock_ms);
 end
 $function$;
 
@@ -2488,11 +2150,12 @@ begin
   perform pg_advisory_xact_lock(7763002);
   for step in 0..days_ahead loop
     day := today + step;
-    name := '__svc.webhooks.delivery_log.' || day;
+    name := '__svc.webhooks.delivery_log.' || to_char(day::timestamp, 'YYYY-MM-DD');
     continue when to_regclass(format('svc.%I', name)) is not null;
     -- Made on its own and then attached: `create … partition of` would stop every insert.
     execute format(
       'create table svc.%I (like svc."__svc.webhooks.delivery_log" including constraints)', name);
+    execute format('alter table svc.%I replica identity full', name);
     -- What has come for this day already stands in the rest, and moves.
     lock table svc."__svc.webhooks.delivery_log.rest" in access exclusive mode;
     execute format(
@@ -2505,6 +2168,22 @@ begin
       'alter table svc."__svc.webhooks.delivery_log" attach partition svc.%I for values from (%L) to (%L)',
       name, svc."__svc.webhooks.first_id"(day), svc."__svc.webhooks.first_id"(day + 1));
   end loop;
+  perform svc."__svc.hand_over"();
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.name_audit"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  select coalesce(label, url) into new.target_name
+    from svc."__svc.webhooks.registrations" where id = new.target_id::uuid;
+  new.target_name := coalesce(
+    new.target_name, new.changes -> 'label' ->> 'from', new.changes -> 'url' ->> 'from');
+  return new;
+exception
+  when insufficient_privilege or undefined_table or invalid_text_representation then return new;
 end
 $function$;
 

@@ -141,14 +141,24 @@ t.test('rows of the audit keep what actor and target were called then', async (t
   const boss = await auth.createUser({ email: 'b@b.co', name: 'Grace', tenant: 'acme' })
   const { id: keyId, key } = await auth.createApiKey({ userId: boss.id, scopes: ['admin'] })
   const by = { key }
-  const { body: user } = await ask('POST', '/_auth/users', { ...by, body: { email: 'a@b.co', name: 'Ada' } })
+  const { body: user } = await ask('POST', '/_auth/users', {
+    ...by,
+    body: { email: 'a@b.co', name: 'Ada' },
+  })
   await auth.updateApiKey({ id: keyId, label: 'CI' })
-  const { body: made } = await ask('POST', `/_auth/users/${user.id}/keys`, { ...by, body: { label: 'shop' } })
+  const { body: made } = await ask('POST', `/_auth/users/${user.id}/keys`, {
+    ...by,
+    body: { label: 'shop' },
+  })
   await ask('DELETE', `/_auth/keys/${made.id}`, by)
   await ask('DELETE', `/_auth/users/${user.id}`, by)
   await auth.updateApiKey({ id: keyId, label: 'later' })
   const named = async () =>
-    (await audit.list({ actor: keyId })).map(({ action, actor, target }) => [action, actor.name, target.name])
+    (await audit.list({ actor: keyId })).map(({ action, actor, target }) => [
+      action,
+      actor.name,
+      target.name,
+    ])
   t.strictSame((await named()).toReversed(), [
     ['user.create', 'Grace', 'Ada'],
     ['key.create', 'CI', 'shop'],
@@ -159,8 +169,12 @@ t.test('rows of the audit keep what actor and target were called then', async (t
   await acts.updateApiKey({ id: keyId, label: null })
   const [row] = await audit.list({ limit: 1 })
   t.match(row, { actor: { userId: boss.id, name: 'Grace' }, target: { id: keyId, name: 'Grace' } })
-  await auth.as({ tenant: 'acme', actor: { kind: 'console', userId: 'of the host', keyId: null } }).updateApiKey({ id: keyId, label: 'x' })
-  t.match(await audit.list({ limit: 1 }), [{ actor: { userId: 'of the host', name: null }, target: { name: 'x' } }])
+  await auth
+    .as({ tenant: 'acme', actor: { kind: 'console', userId: 'of the host', keyId: null } })
+    .updateApiKey({ id: keyId, label: 'x' })
+  t.match(await audit.list({ limit: 1 }), [
+    { actor: { userId: 'of the host', name: null }, target: { name: 'x' } },
+  ])
 
   await app.svc.eraseTenant('acme')
   const rows = await audit.list({ tenant: 'acme' })

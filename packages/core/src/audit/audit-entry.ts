@@ -40,7 +40,8 @@ export const AuditEntry = Type.Object({
   }),
   changes: nullable(
     Type.Record(Type.String(), Change, {
-      description: 'The fields that changed; secrets are "***". null once the tenant was erased, as the names are.',
+      description:
+        'The fields that changed; secrets are "***". null once the tenant was erased, as the names are.',
     }),
   ),
   requestId: nullable(Type.String()),

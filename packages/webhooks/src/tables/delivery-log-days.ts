@@ -83,7 +83,10 @@ export async function deleteOldLogRows(
   for (const { first, end } of await rangesOf(db)) {
     if (first >= oldest || stopping?.aborted) break
     const last = end < oldest ? end : oldest
-    for (let rowCount: number | null | undefined = OLD_PORTION; rowCount === OLD_PORTION && !stopping?.aborted;) {
+    for (
+      let rowCount: number | null | undefined = OLD_PORTION;
+      rowCount === OLD_PORTION && !stopping?.aborted;
+    ) {
       const deleted = await db.query(
         `delete from svc."__svc.webhooks.delivery_log"
           where id >= $1 and id < $2

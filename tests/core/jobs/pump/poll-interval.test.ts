@@ -26,6 +26,9 @@ t.test('fetches that keep failing are repeated after growing pauses', async (t) 
 })
 
 t.test('the polls of all queues fall together, and none comes later than its time', async (t) => {
-  t.same([0, 400, 999.5, 1000].map((now) => now + msUntilPoll(1000, now)), [1001, 1001, 1001.5, 2001])
+  t.same(
+    [0, 400, 999.5, 1000].map((now) => now + msUntilPoll(1000, now)),
+    [1001, 1001, 1001.5, 2001],
+  )
   t.equal(400 + msUntilPoll(4000, 400), 4001)
 })

@@ -210,7 +210,9 @@ export class GroupStates {
       state.emptyUntil = now + Math.max(state.lockedForMs, waitMs)
       // Jobs that are due were locked by others, perhaps for long.
       const isLocked = waitMs < FIRST_LOCKED_MS
-      state.lockedForMs = isLocked ? Math.min(FIRST_PAUSE_MS, state.lockedForMs * 2) : FIRST_LOCKED_MS
+      state.lockedForMs = isLocked
+        ? Math.min(FIRST_PAUSE_MS, state.lockedForMs * 2)
+        : FIRST_LOCKED_MS
       state.emptyForMs = FIRST_PAUSE_MS
     } else {
       const pauseMs = isWithTime ? longest : Math.min(longest, state.emptyForMs)
