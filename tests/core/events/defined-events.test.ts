@@ -50,7 +50,7 @@ t.test('names of the plugins cannot be published, and can be subscribed to', asy
   const { app, stored } = await host(t, {})
   await t.rejects(app.svc.events.publish('svc.webhook.failing', {}), {
     code: 'SVC_CORE_RESERVED_EVENT_NAME',
-    statusCode: 400,
+    statusCode: 500,
   })
   t.equal(await stored(), 0)
   await app.svc.events.subscribe('svc.webhook.failing', () => {})
