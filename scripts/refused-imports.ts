@@ -109,6 +109,7 @@ export const postgres: Refused = {
   // Pieces of schemas, and a check of a value.
   allowImportNames: [
     'STORABLE_TEXT',
+    'isSealed',
     'nullable',
     'Tenant',
     'TenantFilter',

@@ -54,7 +54,7 @@ export function explainingPool(t: Test, connectionString: string) {
     max: 5,
     options: options.map((option) => `-c ${option}`).join(' '),
     Client: ExplainingClient,
-  } as pg.PoolConfig)
+  })
   // The server ends the idle connections where the database is dropped before their sockets are closed.
   pool.on('error', () => {})
   t.teardown(() => pool.end())

@@ -133,7 +133,7 @@ const eventsOf = ({ allowedEvents }: WebhooksSettings): string[] => [
 
 /** The secrets that deliveries are made with, other than those of webhooks. */
 async function ownSecretsOf(core: Core, { ed25519, proxy }: WebhooksSettings): Promise<string[]> {
-  const names = [ed25519?.secretName, proxy?.secretName].filter((name) => name != null)
+  const names = [ed25519?.secretName, proxy?.secretName].flatMap((name) => name ?? [])
   const secrets = await Promise.all(names.map((name) => core.svc.secrets.get(name)))
   return secrets.filter((secret) => secret !== null)
 }

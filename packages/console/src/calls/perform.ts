@@ -47,7 +47,7 @@ export async function perform(
 }
 
 /** The operations refuse events about keys by the scope of a key; a session has rights. */
-function byRights(error: { code?: string }): never {
+function byRights(error: Error & { code?: string }): never {
   if (error.code === 'SVC_WEBHOOKS_KEY_EVENTS_NOT_ALLOWED') throw new Forbidden(SEES_KEY_EVENTS)
   throw error
 }

@@ -146,5 +146,5 @@ export async function shiftSessionExpiry(db: Db, seconds: number): Promise<void>
 const asSession = (row: SessionRow): SessionRow => ({
   ...row,
   rights: row.rights === null ? null : JSON.parse(String(row.rights)),
-  login: row.login === null ? null : JSON.parse(String(row.login)),
+  login: row.login === null ? null : JSON.parse(row.login as unknown as string),
 })

@@ -76,7 +76,8 @@ export class WorkerPool implements Db {
     const runOn = async (client: pg.ClientBase): Promise<void> => {
       await run(withQueryTimeout(client, ANSWER_WITHIN_MS)).catch(() => {})
     }
-    this.pool.options.onConnect = runOn
+    // pg waits for what it returns, which its types do not tell.
+    Object.assign(this.pool.options, { onConnect: runOn })
     const connecting = Array.from({ length: this.pool.totalCount }, () => this.pool.connect())
     for (const one of await Promise.allSettled(connecting)) {
       if (one.status === 'rejected') continue

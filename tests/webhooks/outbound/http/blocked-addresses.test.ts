@@ -235,8 +235,16 @@ t.test('a network of IPv6 does not open what leads to a blocked address of IPv4'
   }
   const isBlocked = createAddressFilter(['::/0'])
   for (const address of [
-    ...['::1', 'fe80::1', 'fd00::1', '2002:808:808::', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8'],
-    ...['::8.8.8.8', '2001:0:808:808::f7f7:f7f7', '64:ff9b:1::8.8.8.8', 'fe80::5efe:8.8.8.8'],
+    '::1',
+    'fe80::1',
+    'fd00::1',
+    '2002:808:808::',
+    '::ffff:8.8.8.8',
+    '64:ff9b::8.8.8.8',
+    '::8.8.8.8',
+    '2001:0:808:808::f7f7:f7f7',
+    '64:ff9b:1::8.8.8.8',
+    'fe80::5efe:8.8.8.8',
   ]) {
     t.equal(isBlocked(address), false, address)
   }
