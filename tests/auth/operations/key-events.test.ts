@@ -58,7 +58,7 @@ t.test('a host subscribes to our events and does not publish them', async (t) =>
   for (const name of ['svc.key.created', 'svc.mine']) {
     await t.rejects(app.svc.events.publish(name, {}), {
       code: 'SVC_CORE_RESERVED_EVENT_NAME',
-      statusCode: 400,
+      statusCode: 500,
     })
   }
   t.ok(await app.svc.events.publish('svcx.mine', {}))
