@@ -136,3 +136,37 @@ t.test('a mistake of the receiver has an error of its own, with status 500', asy
     t.throws(() => verify({ toleranceSeconds: wrong as never }), mistake(/"toleranceSeconds"/))
   }
 })
+
+t.test(
+  'a secret that was replaced twice is found among the signatures of Standard Webhooks',
+  async (t) => {
+    const standard = (key: Buffer, id = '0199', timestamp = NOW) =>
+      `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    const all = (value: string) => ({
+      ...headers,
+      'x-svc-signature': signature('new'),
+      'x-svc-signature-previous': signature('old'),
+      'webhook-id': '0199',
+      'webhook-timestamp': String(NOW),
+      'webhook-signature': value,
+    })
+    t.ok(verify({ headers: all(`v1,AAAA v1a,AAAA ${standard(key)}`) }))
+    const mismatch = { code: 'SVC_DELIVERY_SIGNATURE_MISMATCH' }
+    for (const wrong of [
+      '',
+      standard(Buffer.from(secret)),
+      standard(key, '0198'),
+      standard(key).slice(3),
+    ]) {
+      t.throws(() => verify({ headers: all(wrong) }), mismatch, wrong)
+    }
+    for (const mistyped of ['whsec_', 'whsec_!!!!', 'whsec_AAAA']) {
+      const left = Buffer.from(mistyped.slice('whsec_'.length), 'base64')
+      const forged = all(standard(left))
+      t.throws(() => verify({ headers: forged, secret: mistyped }), mismatch, mistyped)
+    }
+    const old = { ...all(standard(key, '0199', NOW - 301)), 'webhook-timestamp': String(NOW - 301) }
+    t.throws(() => verify({ headers: old }), { code: 'SVC_DELIVERY_OUTSIDE_TOLERANCE' })
+  },
+)

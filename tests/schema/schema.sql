@@ -357,6 +357,7 @@ create table svc."__svc.webhooks.delivery_log" (
   next_attempt_at timestamp with time zone,
   tenant text collate "C",
   url text,
+  is_test boolean,
   constraint "__svc.webhooks.delivery_log_status_check" CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'dead'::text, 'skipped'::text])))
 ) partition by RANGE (id);
 CREATE INDEX "__svc.webhooks.delivery_log_delivery_id_idx" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (delivery_id);
@@ -422,8 +423,6 @@ create table svc."__svc.webhooks.registrations" (
   label text,
   active boolean default true not null,
   secret text not null,
-  previous_secret text,
-  previous_secret_expires_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   description text,
@@ -446,13 +445,15 @@ create table svc."__svc.webhooks.registrations" (
   warned_at timestamp with time zone,
   probe_after timestamp with time zone,
   missed_until_disabled tstzrange,
+  filter_cost integer,
+  previous_secrets jsonb,
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
 CREATE INDEX failing_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE ((failing_since IS NOT NULL) OR (disabled_reason = 'failing'::text));
 CREATE INDEX inactive_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE (NOT active);
 CREATE CONSTRAINT TRIGGER lift_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.ordered OR (old.rate_limit IS NOT NULL) OR (old.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
-CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secret IS DISTINCT FROM new.previous_secret)) OR (old.previous_secret_expires_at IS DISTINCT FROM new.previous_secret_expires_at)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered)) OR ((old.failing_since IS NULL) IS DISTINCT FROM (new.failing_since IS NULL)))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
+CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN (((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secrets IS DISTINCT FROM new.previous_secrets)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered)) OR ((old.failing_since IS NULL) IS DISTINCT FROM (new.failing_since IS NULL)))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER raise_version_of_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" FOR EACH ROW EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER restrict_changed AFTER UPDATE OF ordered, rate_limit, max_in_flight ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((old.ordered IS DISTINCT FROM new.ordered) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
 CREATE TRIGGER restrict_new AFTER INSERT ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((new.ordered OR (new.rate_limit IS NOT NULL) OR (new.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();

@@ -140,11 +140,11 @@ export interface Calls {
   'webhooks.get': Call<Id, Webhook>
   'webhooks.secrets': Call<Id, WebhookSecrets>
   'webhooks.create': Call<
-    { url: string; events: string[]; tenant?: string | null } & WebhookSettings,
+    { url: string; events: string | string[]; tenant?: string | null } & WebhookSettings,
     Webhook & WebhookSecrets
   >
   'webhooks.update': Call<
-    Id & { url?: string; events?: string[]; active?: boolean } & WebhookSettings,
+    Id & { url?: string; events?: string | string[]; active?: boolean } & WebhookSettings,
     Webhook
   >
   'webhooks.delete': Call<Id, Nothing>
@@ -155,7 +155,7 @@ export interface Calls {
   'webhooks.recoveries': Call<Paging & { webhookId: string }, Page<Recovery>>
   /** Which of the newest events of these names a filter matches: at most 50. Changes nothing. */
   'webhooks.tryFilter': Call<
-    { filter: Filter | null; events: string[]; tenant?: string | null },
+    { filter: Filter | null; events: string | string[]; tenant?: string | null },
     { events: TriedEvent[] }
   >
 

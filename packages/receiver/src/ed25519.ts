@@ -1,16 +1,14 @@
-/** `v1a` of Standard Webhooks 1.0: an ed25519 signature, verified with the sender's public key. */
+/** `v1a` of Standard Webhooks 1.0: an ed25519 signature, verified with the public key of the webhook. */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import { neededHeader, type DeliveryHeaders } from './headers.ts'
+import type { DeliveryHeaders } from './headers.ts'
 import { InvalidVerification } from './invalid-delivery.ts'
-import { checkTimestamp } from './timestamp.ts'
+import { standardSignatures } from './standard-signatures.ts'
 
 export const PUBLIC_KEY_PREFIX = 'whpk_'
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 /** RFC 8410, section 4: the bytes before the 32 bytes of a key in its SubjectPublicKeyInfo. */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex')
-/** A sender needs two during a rotation: a longer list would only cost time. */
-const MAX_SIGNATURES = 16
 
 /** @throws InvalidVerification */
 export function parsePublicKey(text: string): KeyObject {
@@ -32,16 +30,9 @@ export function hasEd25519(
   keys: readonly KeyObject[],
   toleranceSeconds: number,
 ): boolean {
-  const id = neededHeader(headers, 'webhook-id')
-  const timestamp = neededHeader(headers, 'webhook-timestamp')
-  const signatures = neededHeader(headers, 'webhook-signature')
-  checkTimestamp(timestamp, toleranceSeconds)
-  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body])
+  const { signed, signatures } = standardSignatures(headers, 'v1a,', toleranceSeconds)
+  const message = Buffer.concat([Buffer.from(signed), body])
   return signatures
-    .split(' ')
-    .filter((signature) => signature.startsWith('v1a,'))
-    .slice(0, MAX_SIGNATURES)
-    .map((signature) => Buffer.from(signature.slice('v1a,'.length), 'base64'))
     .filter(({ length }) => length === SIGNATURE_BYTES)
-    .some((signature) => keys.some((key) => verify(null, signed, key, signature)))
+    .some((signature) => keys.some((key) => verify(null, message, key, signature)))
 }

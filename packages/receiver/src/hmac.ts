@@ -1,6 +1,7 @@
-/** `X-Svc-Signature`: HMAC-SHA256 with the webhook's secret. */
+/** HMAC-SHA256 with the webhook's secret: `X-Svc-Signature`, and `v1` of Standard Webhooks 1.0. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { missingHeader, neededHeader, soleHeader, type DeliveryHeaders } from './headers.ts'
+import { standardSignatures } from './standard-signatures.ts'
 import { checkTimestamp } from './timestamp.ts'
 
 /** @throws InvalidDelivery where a header is missing, or the timestamp is too far from now */
@@ -12,16 +13,51 @@ export function hasHmac(
 ): boolean {
   const timestamp = neededHeader(headers, 'x-svc-timestamp')
   checkTimestamp(timestamp, toleranceSeconds)
-  const signatures = readSignatures(headers)
-  let matches = false
-  for (const secret of secrets) {
-    const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()
+  const isOwn = isAnyEqual(
+    readSignatures(headers),
+    secrets.map((secret) => hmac(secret, `${timestamp}.`, body)),
+  )
+  // The secrets before the last two rotations sign only here.
+  return isOwn || hasStandardHmac(headers, body, secrets, toleranceSeconds)
+}
+
+function hasStandardHmac(
+  headers: DeliveryHeaders,
+  body: Uint8Array,
+  secrets: readonly string[],
+  toleranceSeconds: number,
+): boolean {
+  if (soleHeader(headers, 'webhook-signature') === undefined) return false
+  const { signed, signatures } = standardSignatures(headers, 'v1,', toleranceSeconds)
+  const keys = secrets.map(keyOf).filter((key) => key !== null)
+  return isAnyEqual(
+    signatures,
+    keys.map((key) => hmac(key, signed, body)),
+  )
+}
+
+const hmac = (key: string | Buffer, head: string, body: Uint8Array): Buffer =>
+  createHmac('sha256', key).update(head).update(body).digest()
+
+/** No early return, so that the duration does not reveal which one matched. */
+function isAnyEqual(signatures: readonly Buffer[], expected: readonly Buffer[]): boolean {
+  let isAny = false
+  for (const one of expected) {
     for (const signature of signatures) {
-      // No early return, so that the duration does not reveal which one matched.
-      if (timingSafeEqual(signature, expected)) matches = true
+      if (signature.length === one.length && timingSafeEqual(signature, one)) isAny = true
     }
   }
-  return matches
+  return isAny
+}
+
+const SHORTEST_KEY_BYTES = 16
+
+/** Standard Webhooks 1.0: the bytes after `whsec_`. `null` where these are none that a sender makes. */
+function keyOf(secret: string): Buffer | null {
+  if (!secret.startsWith('whsec_')) return Buffer.from(secret)
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  // Of a mistyped secret nothing may be left: anyone could sign with an empty key.
+  return key.length < SHORTEST_KEY_BYTES ? null : key
 }
 
 /** The well-formed signatures of both headers: Node's hex decoder stops at other characters. */

@@ -22,8 +22,8 @@ export interface VerifyDeliveryOptions {
   /** The webhook's secret with its prefix (`whsec_…`), or several of them between two rotations. */
   secret?: string | readonly string[]
   /**
-   * The sender's public key (`whpk_…`), or several of them: verifies the ed25519 signature in
-   * `webhook-signature`, which senders with the option `ed25519` add.
+   * The webhook's public key (`whpk_…`), or several of them: verifies the ed25519 signature in
+   * `webhook-signature`, which senders with the option `ed25519` add. Each webhook has a key of its own.
    */
   publicKey?: string | readonly string[]
   /** How far the timestamp may be from now, in seconds, into the past and into the future. @default 300 */
@@ -33,8 +33,9 @@ export interface VerifyDeliveryOptions {
 /**
  * Verifies a delivery and returns its parsed body.
  *
- * For a while after a rotation a delivery is signed with both secrets: with the new one in
- * `X-Svc-Signature`, with the old one in `X-Svc-Signature-Previous`. Either may match.
+ * For a while after a rotation a delivery is signed with the old secrets as well: with the new one in
+ * `X-Svc-Signature`, with the one before in `X-Svc-Signature-Previous`, and where there are more, with
+ * each of them in `webhook-signature`. Any of them may match.
  *
  * @throws InvalidDelivery for a request that is not one of our deliveries, InvalidVerification for
  *   wrong options

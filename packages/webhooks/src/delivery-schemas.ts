@@ -77,6 +77,7 @@ export const DeliveryAttempt = Type.Object({
   attemptedAt: Time,
   nextAttemptAt: nullable(Time),
   url: Type.Optional(Type.String({ description: "Where it is not the webhook's own address." })),
+  isTest: Type.Optional(Type.Boolean({ description: 'There, and true, of a test.' })),
   eventTenant: Type.Optional(
     Type.String({ description: 'The tenant that the event was published for, if any.' }),
   ),

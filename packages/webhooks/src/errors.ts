@@ -73,6 +73,16 @@ export const WebhooksLimitReached = createError<[string]>(
   409,
 )
 
+/** The webhook has as many secrets that are still valid as it may have. */
+export const TooManySecrets = createError<[string, string]>(
+  'SVC_WEBHOOKS_TOO_MANY_SECRETS',
+  'the webhook has %s secrets that still sign, which is the most: rotate again after %s, when the first of them ends, or with overlapSeconds 0, which ends all of them now',
+  409,
+)
+
+/** The host does not sign with ed25519, or the id is not one of a webhook. */
+export const NoPublicKeys = createError<[string]>('SVC_WEBHOOKS_NO_PUBLIC_KEYS', '%s', 404)
+
 /** A caller with a tenant sets a transform. */
 export const TransformNotAllowed = createError(
   'SVC_WEBHOOKS_TRANSFORM_NOT_ALLOWED',

@@ -57,12 +57,10 @@ export interface SvcWebhooksOptions {
    */
   standardWebhooks?: boolean
   /**
-   * Signs deliveries with ed25519 as well, in the headers of Standard Webhooks: `secretName` is the
-   * name of a secret that holds `whsk_` and the base64 of a 32-byte seed, or of seed and public key.
-   * The public key is shown at `GET <managementBasePath>/public-keys`, which is open.
-   * @default null
+   * Signs deliveries with ed25519 as well, in the headers of Standard Webhooks, with a key of each
+   * webhook's own. @default null
    */
-  ed25519?: { secretName: string } | null
+  ed25519?: Ed25519Options | null
   /**
    * Functions by names of your own that make another body for the webhooks that name them. Built in
    * are `slack`, `discord`, `teams` and `cloudevents`.
@@ -97,6 +95,16 @@ export interface SvcWebhooksOptions {
   /** The log of inbound requests; `false` for none. @default kept for 7 days, where there are sources */
   inboundLog?: false | InboundLogOptions
 }
+
+/**
+ * The name of a secret that holds `whsk_` and the base64 of a 32-byte seed, or of seed and public key; or
+ * several names, up to 5, each of which signs: the new one first, during a rotation. The keys of the
+ * webhooks are derived from it. The public ones are shown with each webhook, and at
+ * `GET <managementBasePath>/public-keys` and `/jwks.json`, which are open.
+ */
+export type Ed25519Options =
+  | { secretName: string; secretNames?: undefined }
+  | { secretNames: readonly string[]; secretName?: undefined }
 
 /** The options of the log of inbound requests. */
 export interface InboundLogOptions {
@@ -151,8 +159,9 @@ const rules: OptionRules = {
   },
   standardWebhooks: { expects: 'true or false', is: isBoolean, default: false },
   ed25519: {
-    expects: 'an object such as { secretName: "WEBHOOKS_SIGNING_KEY" }',
-    is: isSecretName,
+    expects:
+      'an object such as { secretName: "WEBHOOKS_SIGNING_KEY" }, or { secretNames: ["NEW_KEY", "OLD_KEY"] } with up to 5 different names',
+    is: isEd25519,
     default: null,
   },
   transforms: {
@@ -233,9 +242,22 @@ function isRecordOrNull(value: unknown): boolean {
   return value === null || isRecord(value)
 }
 
-function isSecretName(value: unknown): boolean {
+const MOST_SIGNING_SECRETS = 5
+
+function isEd25519(value: unknown): boolean {
   if (value === null) return true
-  return isRecord(value) && Object.keys(value).join() === 'secretName' && isString(value.secretName)
+  if (!isRecord(value)) return false
+  const { secretName, secretNames, ...others } = value
+  if (Object.keys(others).length > 0) return false
+  if (secretNames === undefined) return isString(secretName)
+  return (
+    secretName === undefined &&
+    Array.isArray(secretNames) &&
+    secretNames.every(isString) &&
+    secretNames.length >= 1 &&
+    secretNames.length <= MOST_SIGNING_SECRETS &&
+    new Set(secretNames).size === secretNames.length
+  )
 }
 
 function areTransforms(value: unknown): boolean {

@@ -21,7 +21,7 @@ import { deliveryRoutes } from './routes/deliveries.ts'
 import { eventRoutes } from './routes/events.ts'
 import { inboundRoutes } from './routes/inbound.ts'
 import { unknownId } from './routes/management.ts'
-import { publicKeyRoutes } from './routes/public-keys.ts'
+import { noPublicKeyRoutes, publicKeyRoutes } from './routes/public-keys.ts'
 import { recoveryRoutes } from './routes/recoveries.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -60,7 +60,8 @@ async function mount(
       managementBasePath,
       (api) => {
         if (!openapi) hideRoutes(api)
-        if (outbound.publicKey !== null) publicKeyRoutes(api, [outbound.publicKey])
+        if (outbound.signingKeys === null) noPublicKeyRoutes(api)
+        else publicKeyRoutes(api, outbound.signingKeys)
         eventRoutes(api, outbound.events)
         // Registered before the routes with an id: `inbound` is not the id of a webhook.
         if (settings.inboundLog) inboundRoutes(api, inbound.requests)

@@ -15,11 +15,15 @@ const Label = nullable(
   }),
 )
 const Url = Type.String({ description: 'http or https, at most 2048 characters, no credentials.' })
-const Events = Type.Array(Type.String({ maxLength: 200 }), {
+/** One schema with two types, see `nullable`: the message names both. */
+const Events = Type.Unsafe<string | string[]>({
+  type: ['array', 'string'],
+  items: { type: 'string', maxLength: 200 },
   minItems: 1,
   maxItems: 1000,
+  maxLength: 200,
   description:
-    'Names of allowed events and of ours (svc.…), at most 1000, or "*" for all allowed events.',
+    'Names of allowed events and of ours (svc.…), at most 1000, or "*" for all allowed events; a text is a list of one.',
 })
 
 export const NewWebhook = Type.Object(
@@ -33,11 +37,11 @@ export const NewWebhook = Type.Object(
   closed,
 )
 /**
- * A webhook to register. `events` are 1 to 1000 allowed events, or `['*']` for all of them; what is left
- * out has its default.
+ * A webhook to register. `events` are 1 to 1000 allowed events, or `'*'` for all of them; a text is a list
+ * of one. What is left out has its default.
  *
  * @example
- * const webhook: NewWebhook = { url: 'https://acme.example/hook', events: ['*'], tenant: 'acme' }
+ * const webhook: NewWebhook = { url: 'https://acme.example/hook', events: '*', tenant: 'acme' }
  */
 export type NewWebhook = Static<typeof NewWebhook>
 
@@ -64,6 +68,12 @@ export const Webhook = Type.Object({
   label: nullable(Type.String()),
   active: Type.Boolean({ description: 'While it is false, deliveries wait.' }),
   ...settingsShown,
+  publicKey: Type.Optional(
+    Type.String({
+      description:
+        '`whpk_` and the base64 of its own ed25519 key; absent where the host has no option `ed25519`.',
+    }),
+  ),
   createdAt: Time,
   updatedAt: Time,
 })
@@ -89,7 +99,8 @@ const rotation = {
       minimum: 0,
       maximum: 31_536_000,
       default: DEFAULT_OVERLAP_SECONDS,
-      description: 'How long, in seconds, deliveries are signed with the old secret as well.',
+      description:
+        'How long, in seconds, deliveries are signed with the old secret as well; 0 ends all old secrets.',
     }),
   ),
 }

@@ -17,7 +17,7 @@ import { createDeliveryWorker } from './outbound/delivery/delivery-worker.ts'
 import { createDeliveryLists, type DeliveryLists } from './operations/delivery-lists.ts'
 import { createDeliveryOperations, type DeliveryOperations } from './operations/deliveries.ts'
 import { describeEvents, type DescribedEvent } from './outbound/described-event.ts'
-import { parseSigningKey, type SigningKey } from './outbound/delivery/ed25519.ts'
+import { parseSeed, SigningKeys } from './outbound/delivery/ed25519.ts'
 import { LostLetters } from './outbound/delivery/lost-letters.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/constants.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
@@ -44,8 +44,8 @@ export interface Outbound {
   fetch: Fetch
   /** The allowed events, as the host describes them. */
   events: DescribedEvent[]
-  /** `whpk_…`; `null` where deliveries are not signed with ed25519. */
-  publicKey: string | null
+  /** `null` where deliveries are not signed with ed25519. */
+  signingKeys: SigningKeys | null
 }
 
 /** A sender waits for its answer meanwhile, some of them 3 seconds. */
@@ -58,7 +58,7 @@ const DAY_IN_SECONDS = 24 * 3600
 /** Makes tables, queue and fan-out, starts the worker and the periodic tasks. Returns the operations. */
 export async function startOutbound(core: Core, given: WebhooksSettings): Promise<Outbound> {
   const { worker } = core.settings
-  const signingKey = await signingKeyOf(core, given)
+  const signingKeys = await signingKeysOf(core, given)
   const { retryDelayMaxSeconds } = worker
   const proxy = given.proxy && (await createProxy(given.proxy, core.svc.secrets, core.log))
   const isBlocked = createAddressFilter(given.allowedNetworks)
@@ -70,7 +70,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     log: core.log,
   })
   const ownSecrets = await ownSecretsOf(core, given)
-  const settings = { ...given, retryDelayMaxSeconds, signingKey, ownSecrets, health, log: core.log }
+  const settings = { ...given, retryDelayMaxSeconds, signingKeys, ownSecrets, health, log: core.log }
 
   await prepareDatabase(core)
   core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
@@ -113,7 +113,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     recoveries: createRecoveryOperations(core, settings.deliveryLogRetentionDays),
     stats: createReadStats(core),
     events,
-    publicKey: signingKey && signingKey.publicKey,
+    signingKeys,
   }
 }
 
@@ -133,18 +133,27 @@ const eventsOf = ({ allowedEvents }: WebhooksSettings): string[] => [
 
 /** The secrets that deliveries are made with, other than those of webhooks. */
 async function ownSecretsOf(core: Core, { ed25519, proxy }: WebhooksSettings): Promise<string[]> {
-  const names = [ed25519?.secretName, proxy?.secretName].flatMap((name) => name ?? [])
+  const signing = ed25519?.secretNames ?? [ed25519?.secretName]
+  const names = [...signing, proxy?.secretName].flatMap((name) => name ?? [])
   const secrets = await Promise.all(names.map((name) => core.svc.secrets.get(name)))
   return secrets.filter((secret) => secret !== null)
 }
 
 /** @throws InvalidOption */
-async function signingKeyOf(core: Core, { ed25519 }: WebhooksSettings): Promise<SigningKey | null> {
+async function signingKeysOf(
+  core: Core,
+  { ed25519 }: WebhooksSettings,
+): Promise<SigningKeys | null> {
   if (ed25519 === null) return null
-  const { secretName } = ed25519
-  const secret = await core.svc.secrets.get(secretName)
-  const key = secret === null ? null : parseSigningKey(secret)
-  if (key !== null) return key
+  const names = ed25519.secretNames ?? [ed25519.secretName]
+  return new SigningKeys(await Promise.all(names.map((name) => seedOf(core, name))))
+}
+
+/** @throws InvalidOption */
+async function seedOf({ svc }: Core, secretName: string): Promise<Buffer> {
+  const secret = await svc.secrets.get(secretName)
+  const seed = secret === null ? null : parseSeed(secret)
+  if (seed !== null) return seed
   const found = secret === null ? 'it is not set' : 'it is another text'
   throw new InvalidOption(
     `svcWebhooks: the secret "${secretName}" of the option "ed25519" must be "whsk_" and the base64 of a 32-byte seed, or of seed and public key, but ${found}`,

@@ -59,7 +59,7 @@ t.test('registering a webhook with wrong values is a 400 with the reason', async
     [{ ...right, url: 'http://10.0.0.1/' }, /allowedNetworks/],
     [{ ...right, url: 'http://[::ffff:a9fe:a9fe]/' }, /allowedNetworks/],
     [{ ...right, events: [] }, /fewer than 1/],
-    [{ ...right, events: '*' }, /must be array/],
+    [{ ...right, events: 5 }, /must be array/],
     [{ ...right, events: ['order.lost'] }, /"order\.lost" is not allowed.*order\.created/],
     [{ ...right, events: [5] }, /must be string/],
     [{ ...right, events: Array.from({ length: 1001 }, () => '*') }, /events.* more than 1000/],

@@ -90,7 +90,8 @@ const ATTACKS: Record<string, Attack> = {
   // The same for everybody.
   'GET /events': { path: () => '/events', refused: isSilent },
   'GET /asyncapi.json': { path: () => '/asyncapi.json', refused: isSilent },
-  'GET /public-keys': { path: () => '/public-keys', refused: isSilent },
+  'GET /public-keys': { path: () => '/public-keys', refused: isNotFound },
+  'GET /jwks.json': { path: () => '/jwks.json', refused: isNotFound },
 }
 
 for (const tenant of ['acme', null]) {

@@ -50,6 +50,8 @@ export interface Webhook {
   failingSince: string | null
   lastSuccessAt: string | null
   lastFailureAt: string | null
+  /** Verifies its ed25519 signatures; there where the host makes them. */
+  publicKey?: string
   createdAt: string
   updatedAt: string
 }

@@ -139,7 +139,7 @@ export function createDeliveryOperations(
           event === TEST_EVENT
             ? { webhookId: id, sentAt: new Date().toISOString() }
             : exampleOf(settings.events, event)
-        return { event, eventId: null, payload: JSON.stringify(example) }
+        return { event, eventId: null, payload: JSON.stringify(example), isTest: true }
       })
     },
   }
@@ -151,7 +151,7 @@ function statusOf(kind: Exclude<AttemptStep['kind'], 'postponed'>): DeliveryStat
 }
 
 /** The content of a delivery; with a payload only if no stored event has it. */
-type ToDeliver = Pick<DeliveryData, 'event' | 'eventId'> & { payload?: string | null }
+type ToDeliver = Pick<DeliveryData, 'event' | 'eventId' | 'isTest'> & { payload?: string | null }
 
 /** The caller that sends a delivery, and which delivery it repeats. */
 interface WorkRequest {
@@ -178,7 +178,7 @@ async function queueDelivery(
     const [locked] = await lockWebhooks(db, [webhookId], by.reach)
     const webhook = existing(webhookId, locked)
     const place = url === undefined ? { parked: !webhook.active } : { outsideGroup: true }
-    const { event, eventId, payload } = await find(db)
+    const { event, eventId, payload, isTest } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}
     const askedIn = core.telemetry.tracer?.active()
     const data: DeliveryData = {
@@ -188,6 +188,7 @@ async function queueDelivery(
       deliveryId,
       ...inline,
       ...(url === undefined ? {} : { url }),
+      ...(isTest === true ? { isTest } : {}),
       ...(askedIn ? { askedIn } : {}),
     }
     await core.queues.insert(db, QUEUE, [{ id: deliveryId, data, group: webhookId, ...place }])

@@ -4,6 +4,7 @@ import { EventNotAllowed } from '../errors.ts'
 import type { DescribedEvent } from '../outbound/described-event.ts'
 import type { FilterTrial, TriedEvent } from '../schemas.ts'
 import type { Caller } from './caller.ts'
+import { namesOf } from './webhooks.ts'
 
 const MOST = 50
 
@@ -16,7 +17,8 @@ export const createTryFilter =
     events: readonly DescribedEvent[],
     filters = new DeferredFilters(),
   ): TryFilter =>
-  async ({ filter, events: names, tenant: named }, { reach }) => {
+  async ({ filter, events: given, tenant: named }, { reach }) => {
+    const names = namesOf(given)
     const match = compileFilterMatch(filter ?? {})
     const allowed = events.map(({ name }) => name)
     const unknown = names.find((name) => name !== '*' && !allowed.includes(name))

@@ -17,6 +17,7 @@ import {
 } from '@svc/core/internal'
 import {
   EventNotAllowed,
+  TooManySecrets,
   TransformNotAllowed,
   UrlRefused,
   WebhookNotFound,
@@ -24,6 +25,7 @@ import {
 } from '../errors.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
+import type { SigningKeys } from '../outbound/delivery/ed25519.ts'
 import { skippedRows } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import { urlProblem } from '../outbound/http/webhook-url.ts'
@@ -42,7 +44,7 @@ import {
   type WebhookWithSecret,
 } from '../schemas.ts'
 import { insertLogRows } from '../tables/delivery-log.ts'
-import { open, seal, sealHeaders } from '../tables/sealed-columns.ts'
+import { open, seal, sealHeaders, type SecretColumns } from '../tables/sealed-columns.ts'
 import { listTenants } from '../tables/tenants.ts'
 import {
   countWebhooks,
@@ -54,7 +56,10 @@ import {
   lockWebhook,
   replaceSecret,
   updateWebhook,
+  type ChangedColumns,
+  type KeptSecrets,
 } from '../tables/webhooks.ts'
+import { findPreviousSecrets } from '../tables/webhook-secrets.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditChange } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
@@ -69,6 +74,7 @@ export interface WebhookRules extends SettingsRules {
   isBlocked: IsBlocked
   /** `null`: no limit. */
   maxWebhooksPerTenant: number | null
+  signingKeys: SigningKeys | null
 }
 
 export interface WebhookOperations {
@@ -83,13 +89,13 @@ export interface WebhookOperations {
 }
 
 export function createWebhookOperations(core: Core, rules: WebhookRules): WebhookOperations {
-  const { allowedEvents, isBlocked, maxWebhooksPerTenant } = rules
+  const { allowedEvents, isBlocked, maxWebhooksPerTenant, signingKeys } = rules
   const { cipher } = core
   const isKnown = (name: string) =>
     name === '*' || allowedEvents.includes(name) || OWN_EVENTS.includes(name)
   const groupsChanged = () => core.queues.groupsChanged(QUEUE)
 
-  function check({ url, events, ...settings }: WebhookChanges, { reach }: Caller): void {
+  function check({ url, events, ...settings }: ChangedColumns, { reach }: Caller): void {
     const problem = url === undefined ? null : urlProblem(url, isBlocked, reach === EVERYWHERE)
     if (problem !== null) throw new UrlRefused(problem)
     const unknown = events?.find((name) => !isKnown(name))
@@ -101,8 +107,13 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
   }
 
   async function counted(db: Db, row: StoredWebhook): Promise<WebhookWithSecret> {
-    const [webhook] = await withWaiting(core, db, [row], MOST_COUNTED)
+    const [webhook] = await withWaiting(core, db, [withPublicKey(row)], MOST_COUNTED)
     return webhook as WebhookWithSecret
+  }
+
+  const withPublicKey = <Row extends { id: string }>(row: Row): Row & { publicKey?: string } => {
+    const publicKey = signingKeys?.publicKeyOf(row.id)
+    return publicKey === undefined ? row : { ...row, publicKey }
   }
 
   async function assertRoomFor(db: Db, tenant: string | null): Promise<void> {
@@ -113,30 +124,30 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
   }
 
   return {
-    async register(input, caller, by = THE_PROCESS) {
+    async register(given, caller, by = THE_PROCESS) {
+      const input = { ...given, events: namesOf(given.events) }
       check(input, by)
       assertTransformAllowed(input, by)
       assertMayReceive(by, input.events)
       const tenant = tenantOfNew(by.reach, input.tenant)
       checkCombination(input)
       const { label = null } = input
-      const events = [...new Set(input.events)]
       const id = uuidv7()
       return await core.within(caller, async (db) => {
         await assertRoomFor(db, tenant)
-        const row = { ...input, id, tenant, events, label, secret: newSecret() }
+        const row = { ...input, id, tenant, label, secret: newSecret() }
         const { secret, headers = null } = row
         const webhook = await insertWebhook(db, seal(cipher, id, row))
         await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
         if (isRestricted(webhook)) core.afterCommit(db, groupsChanged)
         await auditChange(db, by.origin, 'create', null, webhook)
-        return { ...webhook, secret, headers, waiting: 0 }
+        return { ...withPublicKey(webhook), secret, headers, waiting: 0 }
       })
     },
 
     async list({ tenant = EVERYWHERE, ...page } = {}, by = THE_PROCESS) {
       const rows = await listWebhooks(core.readDb, page, tenant)
-      const counted = await withWaiting(core, core.readDb, rows)
+      const counted = await withWaiting(core, core.readDb, rows.map(withPublicKey))
       return counted.map((webhook) => shownTo(by, withoutSecret(webhook)))
     },
 
@@ -156,11 +167,12 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
 
     async update(given, { events, ...changes }, caller, by = THE_PROCESS) {
       const id = webhookIdOf(given)
-      assertTransformAllowed(changes, by)
-      check({ ...changes, ...(events && { events }) }, by)
-      assertMayReceive(by, events ?? [])
+      const named = events === undefined ? {} : { events: namesOf(events) }
+      const all: ChangedColumns = { ...changes, ...named }
+      assertTransformAllowed(all, by)
+      check(all, by)
+      assertMayReceive(by, all.events ?? [])
       return await core.within(caller, async (db) => {
-        const all = events ? { ...changes, events: [...new Set(events)] } : changes
         const before = existing(id, await lockWebhook(db, id, by.reach))
         // Checked before anything is written: the caller may go on with its transaction.
         assertMayAim(by, all, before)
@@ -201,16 +213,21 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       const id = webhookIdOf(input.id)
       return await core.within(caller, async (db) => {
         const before = existing(id, await lockWebhook(db, id, by.reach))
-        const previousSecret = openedSecret(cipher, id, before)
+        const old = overlapSeconds === 0 ? NONE_KEPT : await secretsToKeep(db, cipher, before)
         const secret = newSecret()
-        const sealed = seal(cipher, id, { secret, previousSecret })
-        const webhook = await replaceSecret(db, id, sealed, overlapSeconds)
+        const sealed = seal(cipher, id, { secret }).secret
+        const webhook = await replaceSecret(db, id, sealed, { ...old, overlapSeconds })
         await auditChange(db, by.origin, 'rotate-secret', { ...webhook, secret: '' }, webhook)
         return { ...shownTo(by, masked(await counted(db, webhook))), secret }
       })
     },
   }
 }
+
+/** The names of events, each once; a text is a list of one. */
+export const namesOf = (events: string | readonly string[]): string[] => [
+  ...new Set([events].flat()),
+]
 
 const restrictionsOf = ({ rateLimit, maxInFlight, ordered }: StoredWebhook): string =>
   JSON.stringify([rateLimit?.limit, rateLimit?.perSeconds, maxInFlight, ordered])
@@ -224,12 +241,49 @@ function assertTransformAllowed({ transform }: WebhookChanges, { reach }: Caller
   if (reach !== EVERYWHERE && typeof transform === 'string') throw new TransformNotAllowed()
 }
 
-/** `null` where it cannot be decrypted: a new one can be made all the same. */
-function openedSecret(cipher: Cipher, id: string, { secret }: { secret: string }): string | null {
+/** With a new one: what each delivery is signed with. */
+const MOST_SECRETS = 5
+const NONE_KEPT = { previousSecret: null, kept: [] }
+
+/**
+ * The secrets that sign beside a new one. Those that cannot be decrypted are not among them: a new one
+ * can be made all the same.
+ *
+ * @throws TooManySecrets
+ */
+async function secretsToKeep(
+  db: Db,
+  cipher: Cipher,
+  { id, secret }: StoredWebhook,
+): Promise<Omit<KeptSecrets, 'overlapSeconds'>> {
+  const current = opened(cipher, id, { secret })?.secret
+  const previous = (await findPreviousSecrets(db, id)).filter(
+    (one) => opened(cipher, id, { secret: '', previousSecrets: [one.secret] }) !== undefined,
+  )
+  const isKept = current !== undefined
+  if (previous.length + (isKept ? 2 : 1) > MOST_SECRETS) {
+    const [first = ''] = previous.map(({ expiresAt }) => new Date(expiresAt).toISOString()).sort()
+    throw new TooManySecrets(String(previous.length + 1), first)
+  }
+  const kept = previous.map((one) => one.secret)
+  if (!isKept) return { previousSecret: null, kept }
+  const [sealed = null] = seal(cipher, id, {
+    secret: '',
+    previousSecrets: [current],
+  }).previousSecrets
+  return { previousSecret: sealed, kept }
+}
+
+/** `undefined` where they cannot be decrypted. */
+function opened<Columns extends SecretColumns>(
+  cipher: Cipher,
+  id: string,
+  columns: Columns,
+): Columns | undefined {
   try {
-    return open(cipher, id, { secret }).secret
+    return open(cipher, id, columns)
   } catch {
-    return null
+    return undefined
   }
 }
 

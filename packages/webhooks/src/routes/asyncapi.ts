@@ -21,6 +21,7 @@ const HEADERS = {
     'X-Svc-Delivery-Id': { ...text, format: 'uuid' },
     'X-Svc-Event': text,
     'X-Svc-Attempt': text,
+    'X-Svc-Test': { ...text, const: 'true', description: 'There where it is a test.' },
     'X-Svc-Tenant': { ...text, description: "To the operator's webhooks: the event's tenant." },
   },
 }

@@ -76,7 +76,7 @@ const DELIVERY = {
     ),
     header(
       'X-Svc-Signature-Previous',
-      'The same with the old secret, for a while after a rotation.',
+      'The same with the secret before, for a while after a rotation.',
       { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
       false,
     ),
@@ -85,9 +85,20 @@ const DELIVERY = {
     header('X-Svc-Event', 'Name of the event.', text),
     header('X-Svc-Attempt', '1, 2, …', { type: 'integer', minimum: 1 }),
     header('X-Svc-Tenant', "To the operator's webhooks: the event's tenant.", text, false),
-    header('webhook-id', 'With the option `standardWebhooks`: the delivery id.', uuid, false),
-    header('webhook-timestamp', 'With the option `standardWebhooks`.', { type: 'integer' }, false),
-    header('webhook-signature', 'With the option `standardWebhooks`.', text, false),
+    header('X-Svc-Test', 'There where it is a test.', { type: 'string', enum: ['true'] }, false),
+    header(
+      'webhook-id',
+      'With the option `standardWebhooks` or `ed25519`: the delivery id.',
+      uuid,
+      false,
+    ),
+    header('webhook-timestamp', 'With one of these options.', { type: 'integer' }, false),
+    header(
+      'webhook-signature',
+      'With one of these options, and while more than two secrets are valid: a signature with each.',
+      text,
+      false,
+    ),
   ],
   requestBody: {
     required: true,

@@ -19,7 +19,8 @@ export interface LogSelection extends DeliveryFilter {
 const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", payload,
   delivery_id as "deliveryId", attempt, status, status_code as "statusCode", error,
   duration_ms as "durationMs", response_body as "responseBody",
-  attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt", url`
+  attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt", url,
+  is_test as "isTest"`
 
 /** Newest first, none older than `days`; all of them without a `limit`. */
 export async function listLogRows(
@@ -136,13 +137,15 @@ function asLogRow({
   attemptedAt,
   nextAttemptAt,
   url,
+  isTest,
   ...row
-}: Omit<LogRow, 'url'> & { url: string | null }): LogRow {
+}: Omit<LogRow, 'url' | 'isTest'> & { url: string | null; isTest: boolean | null }): LogRow {
   return {
     ...row,
     attemptedAt: isoOf(attemptedAt),
     nextAttemptAt: nextAttemptAt && isoOf(nextAttemptAt),
     ...(url === null ? {} : { url }),
+    ...(isTest === true ? { isTest } : {}),
   }
 }
 

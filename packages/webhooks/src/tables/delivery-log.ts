@@ -37,6 +37,7 @@ const INSERTED = {
   attempted_at: 'timestamptz',
   next_attempt_at: 'timestamptz',
   url: 'text',
+  is_test: 'boolean',
 }
 const NAMES = Object.keys(INSERTED).join(', ')
 const GIVEN = NAMES.replaceAll(/\b(\w+)/g, 'attempt.$1')
@@ -136,6 +137,7 @@ const columnsOf = (rows: LogRow[]): unknown[][] => [
   rows.map(({ attemptedAt }) => attemptedAt),
   rows.map(({ nextAttemptAt }) => nextAttemptAt),
   rows.map(({ url }) => url ?? null),
+  rows.map(({ isTest }) => isTest ?? null),
   rows.map(({ firstAttemptMs }) => firstAttemptMs ?? null),
 ]
 

@@ -4,7 +4,7 @@ import type { Cipher } from '@svc/core/internal'
 /** The columns as they are stored, or opened. */
 export interface SecretColumns {
   secret: string
-  previousSecret?: string | null
+  previousSecrets?: readonly string[]
   headers?: Readonly<Record<string, string>> | null | undefined
 }
 
@@ -39,16 +39,20 @@ export const sealHeaders = (
 
 /** Whether all of it is sealed with the first key. */
 export const isCurrent = (cipher: Cipher, columns: SecretColumns): boolean =>
-  [columns.secret, columns.previousSecret ?? [], Object.values(columns.headers ?? {})]
-    .flat()
-    .every((text) => cipher.isCurrent(text))
+  [
+    columns.secret,
+    ...(columns.previousSecrets ?? []),
+    ...Object.values(columns.headers ?? {}),
+  ].every((text) => cipher.isCurrent(text))
 
 function mapped<Columns extends SecretColumns>(columns: Columns, change: Change): Columns {
-  const { secret, previousSecret, headers } = columns
+  const { secret, previousSecrets, headers } = columns
   return {
     ...columns,
     secret: change(secret, 'secret'),
-    ...(previousSecret && { previousSecret: change(previousSecret, 'previous_secret') }),
+    ...(previousSecrets && {
+      previousSecrets: previousSecrets.map((text) => change(text, 'previous_secrets')),
+    }),
     ...(headers && { headers: mapValues(headers, change) }),
   }
 }

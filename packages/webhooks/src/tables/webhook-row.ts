@@ -2,7 +2,7 @@
 import type { WebhookWithSecret } from '../schemas.ts'
 
 /** A webhook as its row holds it. */
-export type StoredWebhook = Omit<WebhookWithSecret, 'waiting'>
+export type StoredWebhook = Omit<WebhookWithSecret, 'waiting' | 'publicKey'>
 
 /** JSON as text: a host may have set parsers in pg that turn it into something else. */
 export const COLUMNS = `id, tenant, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",

@@ -4,7 +4,7 @@ import { parsed, type StoredRow } from './webhook-row.ts'
 
 /**
  * The fields of a webhook that a delivery needs. A change of any of them raises the version of the
- * webhook: sql/081-webhook-versions.sql names their columns.
+ * webhook: the trigger `raise_version` names their columns.
  */
 export interface WebhookForDelivery {
   id: string
@@ -13,8 +13,8 @@ export interface WebhookForDelivery {
   /** It has no tenant, and gets the events of all. */
   isOperators: boolean
   secret: string
-  /** The secret before the last rotation, while deliveries are signed with it as well. */
-  previousSecret: string | null
+  /** The secrets before the last rotations that deliveries are signed with as well, newest first. */
+  previousSecrets: string[]
   headers: Record<string, string> | null
   timeoutMs: number | null
   /** The name of a transform. */
@@ -28,7 +28,10 @@ export interface WebhookForDelivery {
 
 const selectWhere = (condition: string): string =>
   `select id, url, active, tenant is null as "isOperators", secret,
-          case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
+          case when previous_secrets is not null then (
+            select json_agg(previous.one ->> 'secret' order by previous.n)::text
+              from jsonb_array_elements(previous_secrets) with ordinality as previous (one, n)
+             where (previous.one ->> 'expiresAt')::timestamptz > now()) end as "previousSecrets",
           headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
           failing_since is not null as "isFailing",
           ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
@@ -46,10 +49,13 @@ export async function findWebhooksForDelivery(
   return rows.map(asWebhookForDelivery)
 }
 
-export type StoredForDelivery = StoredRow<WebhookForDelivery>
+export type StoredForDelivery = StoredRow<Omit<WebhookForDelivery, 'previousSecrets'>> & {
+  previousSecrets: string | null
+}
 
 export const asWebhookForDelivery = (row: StoredForDelivery): WebhookForDelivery => ({
   ...row,
+  previousSecrets: parsed(row.previousSecrets) ?? [],
   headers: parsed(row.headers),
   retry: parsed(row.retry),
 })

@@ -109,11 +109,13 @@ export async function lockWebhook(
   return rows[0] && asWebhook(rows[0])
 }
 
+export type ChangedColumns = Omit<WebhookChanges, 'events'> & { events?: string[] }
+
 /** Changes a locked webhook. */
 export async function updateWebhook(
   db: Db,
   id: string,
-  { url, events, active, label, ...settings }: WebhookChanges,
+  { url, events, active, label, ...settings }: ChangedColumns,
 ): Promise<StoredWebhook> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
@@ -157,22 +159,37 @@ export async function updateWebhook(
   return asWebhook(rows[0])
 }
 
-/** Deliveries are signed with the old secret as well for `overlapSeconds`. */
+/** Which of the secrets of a webhook sign beside the new one. */
+export interface KeptSecrets {
+  /** The one that is replaced, for `overlapSeconds`; `null` where it signs no more. */
+  previousSecret: string | null
+  overlapSeconds: number
+  /** Those that were replaced before, each until it expires. */
+  kept: string[]
+}
+
 export async function replaceSecret(
   db: Db,
   id: string,
-  { secret, previousSecret }: { secret: string; previousSecret: string | null },
-  overlapSeconds: number,
+  secret: string,
+  { previousSecret, overlapSeconds, kept }: KeptSecrets,
 ): Promise<StoredWebhook> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set secret = $2,
-            previous_secret = case when $4 > 0 then $3 end,
-            previous_secret_expires_at = now() + make_interval(secs => $4),
+            previous_secrets = (
+              select jsonb_agg(previous.one order by previous.n)
+                from (select 0 as n, jsonb_build_object('secret', $3::text,
+                               'expiresAt', now() + make_interval(secs => $4)) as one
+                       where $3 is not null
+                      union all
+                      select n, one
+                        from jsonb_array_elements(previous_secrets) with ordinality as stored (one, n)
+                       where one ->> 'secret' = any($5::text[])) as previous),
             updated_at = now()
       where id = $1
      returning ${COLUMNS}`,
-    [id, secret, previousSecret, overlapSeconds],
+    [id, secret, previousSecret, overlapSeconds, kept],
   )
   return asWebhook(rows[0])
 }

@@ -50,7 +50,7 @@ async function attempt(
     id: 'w',
     url: 'https://receiver.example/',
     secret: 'whsec_AAAA',
-    previousSecret: null,
+    previousSecrets: [],
     headers: null,
     transform,
     timeoutMs,

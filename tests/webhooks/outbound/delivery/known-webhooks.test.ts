@@ -96,8 +96,7 @@ t.test('each column that a delivery reads raises the version', async (t) => {
     `url = url || 'x'`,
     'active = false',
     `secret = secret || 'x'`,
-    `previous_secret = 'x'`,
-    'previous_secret_expires_at = now()',
+    `previous_secrets = '[]'`,
     `headers = '{}'`,
     'timeout_ms = 5',
     `transform = 'slack'`,
@@ -139,7 +138,7 @@ const WEBHOOK: WebhookForDelivery = {
   active: true,
   isOperators: true,
   secret: 'whsec_x',
-  previousSecret: null,
+  previousSecrets: [],
   headers: null,
   timeoutMs: null,
   transform: null,
@@ -167,7 +166,7 @@ t.test(
   'a webhook whose old secret expires is read each time, as is one with long headers',
   async (t) => {
     const known = new KnownWebhooks()
-    known.keep(jobOf('1', 0), { ...WEBHOOK, previousSecret: 'whsec_old' }, 0)
+    known.keep(jobOf('1', 0), { ...WEBHOOK, previousSecrets: ['whsec_old'] }, 0)
     t.equal(known.find(jobOf('1', 0), 0), undefined)
     known.keep(jobOf('1', 0), { ...WEBHOOK, headers: { 'x-long': 'x'.repeat(5000) } }, 0)
     t.equal(known.find(jobOf('1', 0), 0), undefined)

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import t from 'tap'
 import {
   deliveryBody,
@@ -28,7 +29,7 @@ t.test('the body carries the payload as the text that it is', async (t) => {
 
 // The signatures of this file were made with `openssl dgst -sha256 -hmac`, but for the last one.
 t.test('timestamp and body are signed with the whole secret', async (t) => {
-  t.same(headers({ secret, previousSecret: null, standardWebhooks: false }), {
+  t.same(headers({ secret, previousSecrets: [], standardWebhooks: false }), {
     'X-Svc-Signature': 'sha256=01ffc2a027fb25b2dd2d3bf95583b526cff0d1d9f2b69b1095f9032df67a9233',
     'X-Svc-Timestamp': '1700000000',
     'X-Svc-Delivery-Id': deliveryId,
@@ -38,7 +39,7 @@ t.test('timestamp and body are signed with the whole secret', async (t) => {
 })
 
 t.test('while secrets overlap the old one signs in a header of its own', async (t) => {
-  const both = headers({ secret, previousSecret, standardWebhooks: false })
+  const both = headers({ secret, previousSecrets: [previousSecret], standardWebhooks: false })
   t.equal(
     both['X-Svc-Signature'],
     'sha256=01ffc2a027fb25b2dd2d3bf95583b526cff0d1d9f2b69b1095f9032df67a9233',
@@ -50,14 +51,39 @@ t.test('while secrets overlap the old one signs in a header of its own', async (
 })
 
 t.test(
+  'of more old ones the newest signs there, and all of them as in Standard Webhooks',
+  async (t) => {
+    const older = 'whsec_b2xkZXItc2VjcmV0LW9mLXRoaXJ0eS10d28tYnl0ZXM='
+    const all = headers({
+      secret,
+      previousSecrets: [previousSecret, older],
+      standardWebhooks: false,
+    })
+    t.equal(
+      all['X-Svc-Signature-Previous'],
+      'sha256=0c6130d47ba462a0285a9d88e438e19ed26ad01c59c7dc8c2e56af045930beda',
+    )
+    const v1 = (key: string) => {
+      const bytes = Buffer.from(key.slice('whsec_'.length), 'base64')
+      const signed = Buffer.concat([Buffer.from(`${deliveryId}.1700000000.`), body])
+      return `v1,${createHmac('sha256', bytes).update(signed).digest('base64')}`
+    }
+    t.equal(all['webhook-signature'], [secret, previousSecret, older].map(v1).join(' '))
+    t.equal(all['webhook-id'], deliveryId)
+  },
+)
+
+t.test(
   'Standard Webhooks headers sign the id too, with the bytes of the secret, and list both secrets',
   async (t) => {
-    const one = headers({ secret, previousSecret: null, standardWebhooks: true })
+    const one = headers({ secret, previousSecrets: [], standardWebhooks: true })
     t.equal(one['webhook-id'], deliveryId)
     t.equal(one['webhook-timestamp'], '1700000000')
     t.equal(one['webhook-signature'], 'v1,WI8XarnOve2NuQEdl5Fw6ghwxexz4SzKxhUvhM+Fmqk=')
     t.equal(
-      headers({ secret, previousSecret, standardWebhooks: true })['webhook-signature'],
+      headers({ secret, previousSecrets: [previousSecret], standardWebhooks: true })[
+        'webhook-signature'
+      ],
       'v1,WI8XarnOve2NuQEdl5Fw6ghwxexz4SzKxhUvhM+Fmqk= v1,WBnvZA8Qcq1upssUYFEf0ELH4Hty4XI478XenBsgLPE=',
     )
   },
@@ -72,7 +98,7 @@ t.test("the Standard Webhooks specification's own example comes out as published
   }
   const signing = {
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    previousSecret: null,
+    previousSecrets: [],
     standardWebhooks: true,
   }
   t.equal(

@@ -7,7 +7,7 @@ import type { Post } from '../http/post.ts'
 import type { AnyTransform } from '../transforms/transform.ts'
 import { skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
 import { maskedAnswer, SHORTEST_SECRET } from './echoed-secrets.ts'
-import type { SigningKey } from './ed25519.ts'
+import type { SigningKeys } from './ed25519.ts'
 import {
   errorOf,
   outcomeOfAnswer,
@@ -30,6 +30,8 @@ export interface Delivery {
   tenant?: string | null
   /** The trace context of the attempt, or of the publish where attempts are not traced. */
   traceContext?: string | null
+  /** A test: it is marked as one. */
+  isTest?: boolean | undefined
   /** The webhook is disabled: the attempt shows whether its receiver works again. */
   isProbe?: boolean
   /** It goes to another address than that of the webhook, and is no evidence about its receiver. */
@@ -40,7 +42,7 @@ export interface Delivery {
 
 export interface AttemptSettings extends OutcomeRules {
   standardWebhooks: boolean
-  signingKey: SigningKey | null
+  signingKeys: SigningKeys | null
   deliveryTimeoutMs: number
   propagateTraceContext: boolean
   transforms: ReadonlyMap<string, AnyTransform>
@@ -112,15 +114,16 @@ async function send(
   { body, headers: ownHeaders, contentType }: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<AnswerOutcome<AttemptRecord>> {
-  const { event, deliveryId, attempt, traceContext = null } = delivery
+  const { event, deliveryId, attempt, isTest, traceContext = null } = delivery
   const tenant = webhook.isOperators ? delivery.tenant : null
   const attemptedAt = new Date()
   const startedMs = performance.now()
-  const { secret, previousSecret, timeoutMs } = webhook
-  const { standardWebhooks, signingKey: ed25519 } = settings
+  const { secret, previousSecrets, timeoutMs } = webhook
+  const { standardWebhooks, signingKeys } = settings
+  const ed25519 = signingKeys?.of(webhook.id) ?? []
   const headers = signedHeaders(
-    { event, deliveryId, attempt, tenant, body },
-    { secret, previousSecret, standardWebhooks, ed25519 },
+    { event, deliveryId, attempt, isTest, tenant, body },
+    { secret, previousSecrets, standardWebhooks, ed25519 },
     Math.floor(attemptedAt.getTime() / 1000),
   )
   headers.push(...ownHeaders)
@@ -155,13 +158,13 @@ const CUT_BYTES = KEPT_BYTES - 4
 /** What is kept of the answer. It may repeat what it was sent, or what the receiver knows. */
 function keptAnswer(
   { responseBody, failure }: PostResult,
-  { secret, previousSecret }: WebhookForDelivery,
+  { secret, previousSecrets }: WebhookForDelivery,
   headers: string[],
   ownSecrets: readonly string[] = [],
 ): string | null {
   if (responseBody === null || responseBody.length < SHORTEST_SECRET) return responseBody
   const values = headers.filter((_, at) => at % 2 === 1)
-  const secrets = [secret, ...(previousSecret === null ? [] : [previousSecret]), ...values]
+  const secrets = [secret, ...previousSecrets, ...values]
   const isCut = failure !== null || Buffer.byteLength(responseBody) >= CUT_BYTES
   return maskedAnswer(responseBody, [...secrets, ...ownSecrets], isCut)
 }

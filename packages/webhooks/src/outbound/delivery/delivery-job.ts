@@ -13,6 +13,8 @@ export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
    * webhook's state.
    */
   url?: string
+  /** A test: it is marked as one, and tells of nothing that has happened. */
+  isTest?: boolean
 }
 
 export type DeliveryJob = Job<DeliveryData>

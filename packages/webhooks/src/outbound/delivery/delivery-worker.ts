@@ -122,7 +122,7 @@ async function perform(
     if (isUndecided(job)) return { kind: 'cancelled' }
     return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
-  const { event, eventId, deliveryId, url } = job.data
+  const { event, eventId, deliveryId, url, isTest } = job.data
   const isProbe = job.isProbe === true
   if (mustPark(webhook, job)) return { kind: 'parked' }
   // As if it had never been: no row of the log says so.
@@ -131,7 +131,8 @@ async function perform(
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
   const tenant = eventId === null ? null : tenantOfEvent(eventId)
   const passedOn = job.traceContext ?? traceContext
-  const delivery = { event, payload, deliveryId, attempt, tenant, isProbe, traceContext: passedOn }
+  const facts = { event, payload, deliveryId, attempt, tenant, isTest }
+  const delivery = { ...facts, isProbe, traceContext: passedOn }
   const step =
     url === undefined
       ? await makeAttempt(post, settings, webhook, delivery, signal)

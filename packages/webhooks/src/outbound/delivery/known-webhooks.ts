@@ -53,6 +53,7 @@ export class KnownWebhooks {
   }
 }
 
-/** The previous secret of a webhook expires without a change of its row. */
-const mayBeKept = ({ previousSecret, headers }: WebhookForDelivery): boolean =>
-  previousSecret === null && (headers === null || JSON.stringify(headers).length <= LONGEST_HEADERS)
+/** The previous secrets of a webhook expire without a change of its row. */
+const mayBeKept = ({ previousSecrets, headers }: WebhookForDelivery): boolean =>
+  previousSecrets.length === 0 &&
+  (headers === null || JSON.stringify(headers).length <= LONGEST_HEADERS)

@@ -75,7 +75,7 @@ export const skippedRow = (job: DeliveryJob): LogRow =>
   rowOf(job.data, skippedAttempt(attemptNumberOf(job)), 'skipped', null)
 
 export function rowOf(
-  { target, event, eventId, deliveryId, payload, url }: DeliveryData,
+  { target, event, eventId, deliveryId, payload, url, isTest }: DeliveryData,
   record: AttemptRecord,
   status: DeliveryStatus,
   nextAttemptAt: Date | null,
@@ -91,5 +91,6 @@ export function rowOf(
     status,
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
     ...(url === undefined ? {} : { url }),
+    ...(isTest === true ? { isTest } : {}),
   }
 }

@@ -8,6 +8,8 @@ export interface Message {
   deliveryId: string
   /** 1, 2, … over all attempts of one delivery. */
   attempt: number
+  /** It shows whether the receiver works, and tells of nothing that has happened. */
+  isTest?: boolean | undefined
   /** The tenant of the event, where the receiver gets the events of all tenants. */
   tenant?: string | null | undefined
   body: Buffer
@@ -15,12 +17,12 @@ export interface Message {
 
 export interface Signing {
   secret: string
-  /** The secret before the last rotation, while deliveries are signed with both. */
-  previousSecret: string | null
+  /** The secrets before the last rotations that are still valid, newest first. */
+  previousSecrets: readonly string[]
   /** Whether the headers of Standard Webhooks 1.0 are sent as well. */
   standardWebhooks: boolean
-  /** Signs with ed25519 as well, in the headers of Standard Webhooks. */
-  ed25519?: SigningKey | null
+  /** Sign with ed25519 as well, in the headers of Standard Webhooks. */
+  ed25519?: readonly SigningKey[]
 }
 
 /** The body of a delivery. The payload is inserted as JSON text: its numbers and key order survive. */
@@ -32,7 +34,7 @@ export function deliveryBody(event: string, payload: string, deliveryId: string)
 
 /** The headers that describe a delivery and sign it, as a flat list of names and values. */
 export function signedHeaders(message: Message, signing: Signing, timestamp: number): string[] {
-  const { secret, previousSecret, standardWebhooks, ed25519 = null } = signing
+  const { secret, previousSecrets, standardWebhooks, ed25519 = [] } = signing
   const headers = [
     'X-Svc-Signature',
     signature(secret, timestamp, message.body),
@@ -46,11 +48,15 @@ export function signedHeaders(message: Message, signing: Signing, timestamp: num
     String(message.attempt),
   ]
   if (message.tenant) headers.push('X-Svc-Tenant', message.tenant)
-  if (previousSecret !== null) {
+  if (message.isTest === true) headers.push('X-Svc-Test', 'true')
+  const [previousSecret] = previousSecrets
+  if (previousSecret !== undefined) {
     headers.push('X-Svc-Signature-Previous', signature(previousSecret, timestamp, message.body))
   }
-  if (standardWebhooks || ed25519 !== null)
+  // Receivers compare each of our signatures whole: only the header of Standard Webhooks lists several.
+  if (standardWebhooks || ed25519.length > 0 || previousSecrets.length > 1) {
     headers.push(...standardHeaders(message, signing, timestamp))
+  }
   return headers
 }
 
@@ -63,12 +69,13 @@ function standardHeaders(
   signing: Signing,
   timestamp: number,
 ): string[] {
-  const secrets =
-    signing.previousSecret === null ? [signing.secret] : [signing.secret, signing.previousSecret]
-  const signatures = secrets.map((secret) => standardSignature(secret, deliveryId, timestamp, body))
-  if (signing.ed25519) {
-    signatures.push(ed25519Signature(signing.ed25519, deliveryId, timestamp, body))
-  }
+  const { secret, previousSecrets, ed25519 = [] } = signing
+  const signatures = [
+    ...[secret, ...previousSecrets].map((one) =>
+      standardSignature(one, deliveryId, timestamp, body),
+    ),
+    ...ed25519.map((key) => ed25519Signature(key, deliveryId, timestamp, body)),
+  ]
   return [
     'webhook-id',
     deliveryId,

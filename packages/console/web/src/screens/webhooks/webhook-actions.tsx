@@ -60,7 +60,8 @@ export function WebhookActions({
           )}
           onClose={close}
         >
-          Deliveries are signed with the new secret and, for a while, with the old one as well.
+          Deliveries are signed with the new secret and, for a while, with the old one as well. An
+          older one goes on until its own time ends; without a time, all old ones end now.
         </RotateDialog>
       )}
       {dialog === 'recover' && <RecoverDialog webhook={webhook} onClose={close} />}
@@ -104,7 +105,7 @@ function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => voi
       onClose={onClose}
     >
       <p>
-        One event goes to this webhook alone, signed as any other.
+        One event goes to this webhook alone, signed as any other, with the header X-Svc-Test.
         {!webhook.active && ' The webhook is not active: the test waits until it is.'}
       </p>
       <Select

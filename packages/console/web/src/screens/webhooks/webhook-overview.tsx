@@ -76,6 +76,12 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
             <Json value={metadata} what="metadata" />
           </>
         )}
+        {webhook.publicKey !== undefined && (
+          <>
+            <h3 class="part">Public key</h3>
+            <Secret text={webhook.publicKey} what="public key" />
+          </>
+        )}
         {may('webhooks:write') && <Signing id={id} />}
       </Panel>
     </>

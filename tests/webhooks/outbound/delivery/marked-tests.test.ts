@@ -1,0 +1,66 @@
+// A test delivery tells of nothing that has happened: it is marked as a test, however often it is sent.
+import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
+import { defineEvents, svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
+import { Type } from '@sinclair/typebox'
+import Fastify from 'fastify'
+import { freshDatabase } from '../../../support/fresh-database.ts'
+import { until } from '../../../support/until.ts'
+
+const events = defineEvents({
+  'invoice.created': { payload: Type.Object({ id: Type.Integer() }), example: { id: 7 } },
+})
+
+t.test('a test is marked in each attempt and when it is sent again, and no event is', async (t) => {
+  const database = { connectionString: await freshDatabase(t), max: 4 }
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  const worker = { maxAttempts: 2, retryDelaySeconds: 0 }
+  await app.register(svcCore, { database, events, worker })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['invoice.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+  })
+  await app.ready()
+  const receiver = await openReceiver({ answer: [500, 500, 200] })
+  t.teardown(() => receiver.close())
+  const { webhooks } = app.svc
+  const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
+
+  const { deliveryId } = await webhooks.test({ id, event: 'invoice.created' })
+  await receiver.waitFor(2)
+  const dead = await until(
+    () => webhooks.listDeadLetters(id),
+    (letters) => letters.length === 1,
+  )
+  t.match(dead, [{ deliveryId, isTest: true }])
+  await webhooks.redrive({ id })
+  await receiver.waitFor(3)
+  const attempts = await until(
+    () => webhooks.listDeliveries(id),
+    (all) => all.length === 3,
+  )
+  t.ok(attempts.every(({ isTest }) => isTest === true))
+  await webhooks.redeliver({ webhookId: id, deliveryId })
+  await receiver.waitFor(4)
+  await webhooks.redeliver({ webhookId: id, deliveryId, url: `${receiver.url}other` })
+  await receiver.waitFor(5)
+  await webhooks.test(id)
+  const marks = (await receiver.waitFor(6)).map(({ headers }) => headers['x-svc-test'])
+  t.same(
+    marks,
+    Array.from({ length: 6 }, () => 'true'),
+  )
+
+  await app.svc.events.publish('invoice.created', { id: 8 })
+  const [event] = (await receiver.waitFor(7)).slice(6)
+  t.notOk('x-svc-test' in event!.headers)
+  const [logged] = await until(
+    () => webhooks.listDeliveries({ webhookId: id, deliveryId: event!.body.deliveryId }),
+    (all) => all.length === 1,
+  )
+  t.notOk('isTest' in logged!)
+  await webhooks.redeliver({ webhookId: id, deliveryId: event!.body.deliveryId })
+  t.notOk('x-svc-test' in (await receiver.waitFor(8))[7]!.headers)
+})
