@@ -24,8 +24,9 @@ import { createFetch, type Fetch } from './outbound/http/fetch.ts'
 import { rollUpStats } from './stats/roll-up.ts'
 import { createPost, type Post } from './outbound/http/post.ts'
 import { createProxy } from './outbound/http/proxy-options.ts'
-import { FailingWebhooks, checkEverySeconds } from './outbound/health/failing-webhooks.ts'
+import { FailingWebhooks } from './outbound/health/failing-webhooks.ts'
 import { HealthRecorder } from './outbound/health/health-recorder.ts'
+import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
 import { reactivate } from './outbound/health/resume-failing.ts'
 import { reencryptWebhooks } from './operations/reencrypt.ts'
 import { createRecoveryOperations, type RecoveryOperations } from './operations/recover.ts'
@@ -63,14 +64,24 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const proxy = given.proxy && (await createProxy(given.proxy, core.svc.secrets, core.log))
   const isBlocked = createAddressFilter(given.allowedNetworks)
   const timeoutMs = given.deliveryTimeoutMs
+  const probeEverySeconds = given.autoDisable?.probeEverySeconds ?? null
+  const failing = given.autoDisable && new FailingWebhooks(core, given.autoDisable)
   const health = new HealthRecorder({
     db: core.db,
-    probeEverySeconds: given.autoDisable?.probeEverySeconds ?? null,
+    probeEverySeconds,
+    failed: async (ids) => await failing?.judge(ids),
     recovered: (id, url) => reactivate(core, id, url),
     log: core.log,
   })
   const ownSecrets = await ownSecretsOf(core, given)
-  const settings = { ...given, retryDelayMaxSeconds, signingKeys, ownSecrets, health, log: core.log }
+  const settings = {
+    ...given,
+    retryDelayMaxSeconds,
+    signingKeys,
+    ownSecrets,
+    health,
+    log: core.log,
+  }
 
   await prepareDatabase(core)
   core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
@@ -94,11 +105,10 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     const days = Math.max(longest, settings.deadLetterRetentionDays)
     await deleteOldDeadLetters(core.db, QUEUE, days, stopping)
   })
-  if (settings.autoDisable !== null) {
-    const failing = new FailingWebhooks(core, settings.autoDisable, timeoutMs)
-    core.every(checkEverySeconds(settings.autoDisable), 'failing webhooks', (stopping) =>
-      failing.check(stopping),
-    )
+  if (probeEverySeconds !== null) {
+    const probes = new Probes(core, post, settings, probeEverySeconds)
+    const seconds = checkEverySeconds(probeEverySeconds)
+    core.every(seconds, 'probes of disabled webhooks', (stopping) => probes.run(stopping))
   }
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: shiftSecretExpiry })

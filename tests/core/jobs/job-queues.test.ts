@@ -1,6 +1,5 @@
 import type { Core, FanOutJob } from '@svc/core/internal'
 import t from 'tap'
-import { groupsWithJobs } from '../../../packages/core/src/jobs/pg-boss/groups-with-jobs.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 import { GROUP, idOf, QUEUE } from '../support/worker.ts'
@@ -40,27 +39,6 @@ t.test('the waiting jobs of a group are discarded, parked or not', async (t) => 
   await core.transaction((db) => queues.discard(db, QUEUE, OTHER))
   t.equal(await waitingIn(core), 0)
 })
-
-t.test(
-  'a group without jobs is told apart from one whose jobs are at the end of the line',
-  async (t) => {
-    const { core, queues } = await startWorkedHost(t, { enabled: false })
-    const line = (n: number) => ({ id: idOf(String(n)), data: {}, group: OTHER })
-    await queues.insert(core.db, QUEUE, [line(1), line(2), line(3)])
-    await queues.insert(core.db, QUEUE, [{ id: idOf('last'), data: {}, group: GROUP }])
-    const parked = '00000000-0000-4000-8000-000000000003'
-    await core.transaction((db) =>
-      queues.insert(db, QUEUE, [{ id: idOf('parked'), data: {}, group: parked, parked: true }]),
-    )
-    const empty = '00000000-0000-4000-8000-000000000004'
-    const found = async (...most: number[]) =>
-      [...(await groupsWithJobs(core.db, QUEUE, [GROUP, parked, empty], ...most))].toSorted()
-    t.strictSame(await found(), [GROUP, parked])
-    t.strictSame(await found(4), [GROUP, parked], 'the whole line is read')
-    t.strictSame(await found(3), [GROUP, parked, empty], 'more than that wait')
-    t.strictSame(await queues.withJobs(core.db, QUEUE, []), new Set())
-  },
-)
 
 t.test('jobs too many for one transaction are discarded in the background', async (t) => {
   const discarded: string[] = []

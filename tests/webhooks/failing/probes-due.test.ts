@@ -1,12 +1,12 @@
 import { receiver as openReceiver } from '@svc/core/testing'
 import { useCore } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { FailingWebhooks } from '../../../packages/webhooks/src/outbound/health/failing-webhooks.ts'
+import { takeProbes } from '../../../packages/webhooks/src/tables/webhook-health.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
 const REGISTRATIONS = `svc."__svc.webhooks.registrations"`
-const AN_HOUR = { failingForSeconds: 3600, warnAfterSeconds: 3600, minAttempts: 1 }
+const autoDisable = { failingForSeconds: 3600, minAttempts: 1, probeEverySeconds: 3600 }
 
 /**
  * Webhooks that are disabled as failing: the last one has a delivery that waits. The host that probes
@@ -21,7 +21,7 @@ async function disabledWebhooks(t: Test, empty: number) {
   const { id } = await register(receiver.url, ['order.created'])
   t.equal((await ask('PATCH', `/${id}`, { active: false })).status, 200)
   t.equal((await ask('POST', `/${id}/test`)).status, 202)
-  const core = await useCore((await startHost(t, { database })).app)
+  const core = await useCore((await startHost(t, { database, autoDisable })).app)
   await core.db.query(
     `update ${REGISTRATIONS} set active = false, disabled_reason = 'failing',
             disabled_at = now() - interval '2 hours'`,
@@ -31,13 +31,13 @@ async function disabledWebhooks(t: Test, empty: number) {
     `update ${REGISTRATIONS} set disabled_at = now() - interval '90 minutes' where id = $1`,
     [id],
   )
-  const failing = new FailingWebhooks(core, { ...AN_HOUR, probeEverySeconds: 3600 }, 1000)
-  return { core, receiver, failing, id }
+  const probe = () => core.underTest.runTasks()
+  return { core, receiver, probe, id }
 }
 
-t.test('a webhook without a delivery is due again after the time between probes', async (t) => {
-  const { core, failing, id } = await disabledWebhooks(t, 3)
-  await failing.check()
+t.test('a webhook is due again after the time between probes', async (t) => {
+  const { core, probe, id } = await disabledWebhooks(t, 3)
+  await probe()
   const { rows } = await core.db.query(
     `select extract(epoch from probe_after - now())::float8 as seconds
        from ${REGISTRATIONS} where id <> $1`,
@@ -48,8 +48,8 @@ t.test('a webhook without a delivery is due again after the time between probes'
 })
 
 t.test('many webhooks without deliveries do not keep others from being probed', async (t) => {
-  const { core, receiver, failing, id } = await disabledWebhooks(t, 60)
-  await failing.check()
+  const { core, receiver, probe, id } = await disabledWebhooks(t, 60)
+  await probe()
   const { rowCount } = await core.db.query(
     `select from ${REGISTRATIONS} where id = $1 and probe_after is not null`,
     [id],
@@ -57,23 +57,25 @@ t.test('many webhooks without deliveries do not keep others from being probed', 
   t.equal(rowCount, 1, 'in the same check')
   // On a busy machine the job may be locked, or the attempt may end before its request is sent.
   await until(async () => {
-    if (receiver.received.length > 0) return true
+    if (receiver.received.some(({ body }) => body.payload.webhookId === id)) return true
     await core.db.query(`update ${REGISTRATIONS} set probe_after = now() where id = $1`, [id])
-    await failing.check()
+    await probe()
     return false
   })
   t.pass('and the receiver gets the probe')
 })
 
 t.test('probes that wait longest are made first', async (t) => {
-  const { core, failing, id } = await disabledWebhooks(t, 120)
-  await core.db.query(
-    `update ${REGISTRATIONS} set disabled_at = now() - interval '1 day' where id = $1`,
+  const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { db } = await useCore(app)
+  for (let n = 0; n < 60; n++) await register('https://receiver.example/')
+  const { id } = await register('https://receiver.example/')
+  await db.query(
+    `update ${REGISTRATIONS} set active = false, disabled_reason = 'failing',
+            disabled_at = now() - case when id = $1 then interval '1 day' else interval '2 hours' end`,
     [id],
   )
-  await failing.check()
-  const { rows } = await core.db.query(
-    `select id from ${REGISTRATIONS} order by probe_after, id limit 50`,
-  )
-  t.ok(rows.some((row: { id: string }) => row.id === id))
+  const first = await takeProbes(db, 3600, 3600)
+  t.equal(first.length, 50)
+  t.ok(first.includes(id))
 })

@@ -85,9 +85,11 @@ t.test('a webhook is disabled only after it is marked as warned', async (t) => {
   const db = app.svc.database
   const { id } = await register(ADDRESS)
   await writeHealth(db, [saw(id, { first: 50, last: 1, failures: 3 })], null)
-  const failing = async () => (await lockFailing(db, 60, 3, null)).map((webhook) => webhook.id)
+  const failing = () => lockFailing(db, [id], 60, 3)
 
   t.strictSame(await failing(), [], 'its row may have been locked when others were marked')
-  t.match(await markWarned(db, 60), [{ id }])
+  t.match(await markWarned(db, [], 60), [])
+  t.match(await markWarned(db, [id], 50 * 60), [], 'its attempts span 49 minutes')
+  t.match(await markWarned(db, [id], 60), [{ id }])
   t.strictSame(await failing(), [id])
 })

@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import {
+  deleteDeadLetter,
   deleteDeadLetters,
   countDeadLetters,
   dropDeadLetters,
@@ -13,7 +14,6 @@ import { listLostLetters, type LostLettersPage } from './pg-boss/lost-letters.ts
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
 import { deleteGroups, recordParked, setHeld } from './groups-table.ts'
-import { groupsWithJobs } from './pg-boss/groups-with-jobs.ts'
 import { insertMove } from './groups/moves-table.ts'
 import {
   deleteRecoveriesOf,
@@ -115,6 +115,10 @@ export class JobQueues implements Queues {
     return dropDeadLetters(db, queue, groups, since)
   }
 
+  deleteDeadLetter(db: Db, queue: string, id: string): Promise<void> {
+    return deleteDeadLetter(db, queue, id)
+  }
+
   deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]> {
     return listDeadLetters<Data>(db, queue, filter)
   }
@@ -157,10 +161,6 @@ export class JobQueues implements Queues {
 
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>> {
     return countJobs(db, queue, groups, most)
-  }
-
-  withJobs(db: Db, queue: string, groups: string[]): Promise<Set<string>> {
-    return groupsWithJobs(db, queue, groups)
   }
 
   probe(queue: string, group: string): Promise<boolean> {

@@ -39,6 +39,8 @@ export interface Queues {
    * default those that the transaction has made.
    */
   dropDeadLetters(db: Db, queue: string, groups: string[], since?: Date): Promise<void>
+  /** It is delivered after all. */
+  deleteDeadLetter(db: Db, queue: string, id: string): Promise<void>
   /** Newest first. */
   deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]>
   /** Those whose last attempt ended with its process, the oldest first. */
@@ -55,8 +57,6 @@ export interface Queues {
   makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<ParkedMadeDue>
   /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
-  /** Which groups have, or may have, jobs that are not done: see pg-boss/groups-with-jobs.ts. */
-  withJobs(db: Db, queue: string, groups: string[]): Promise<Set<string>>
   /**
    * Makes one attempt of a held group in this process, with a job that has `isProbe`. Returns whether
    * one was begun.

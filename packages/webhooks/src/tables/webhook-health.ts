@@ -102,49 +102,52 @@ export async function writeHealth(
 export interface FailingWebhook extends Pick<StoredWebhook, 'id' | 'tenant' | 'url'> {
   failingSince: Date
   failedAttempts: number
-  /** How long its failed attempts span, in seconds. */
-  failedForSeconds: number
 }
-
-const FAILING = `id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts",
-  extract(epoch from last_failure_at - failing_since)::float8 as "failedForSeconds"`
 
 /** How many webhooks one transaction changes. */
 export const PORTION = 50
 
-/** Marks the webhooks that have failed for this time as warned, and returns them. */
-export async function markWarned(db: Db, warnAfterSeconds: number): Promise<FailingWebhook[]> {
+/**
+ * Marks those of these webhooks as warned whose failed attempts span this time, and returns them. A row that
+ * another transaction has locked is left to the next failed attempt.
+ */
+export async function markWarned(
+  db: Db,
+  ids: string[],
+  warnAfterSeconds: number,
+): Promise<FailingWebhook[]> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations" set warned_at = now()
       where id = any(array(
         select id from svc."__svc.webhooks.registrations"
-         where failing_since <= now() - make_interval(secs => $1) and active and warned_at is null
-         order by id limit ${PORTION} for no key update skip locked))
-     returning ${FAILING}`,
-    [warnAfterSeconds],
+         where id = any($1::uuid[]) and active and warned_at is null
+           and last_failure_at - failing_since >= make_interval(secs => $2)
+         order by id for no key update skip locked))
+     returning id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts"`,
+    [ids, warnAfterSeconds],
   )
-  return rows.map(asFailing)
+  // A host may have set parsers in pg that turn timestamps into something else than dates.
+  return rows.map((row: FailingWebhook) => ({ ...row, failingSince: new Date(row.failingSince) }))
 }
 
 /**
- * Locks the webhooks that have failed for this time, with at least this number of attempts. One that is not
- * marked as warned yet, because its row was locked, is left to the next check.
+ * Locks those of these webhooks whose failed attempts span this time, and are so many at least. One that is
+ * not marked as warned yet, because its row was locked, is left to the next failed attempt.
  */
 export async function lockFailing(
   db: Db,
+  ids: string[],
   failingForSeconds: number,
   minAttempts: number,
-  after: string | null,
-): Promise<FailingWebhook[]> {
+): Promise<string[]> {
   const { rows } = await db.query(
-    `select ${FAILING} from svc."__svc.webhooks.registrations"
-      where failing_since <= now() - make_interval(secs => $1) and failed_attempts >= $2 and active
-        and warned_at is not null
-        and ($3::uuid is null or id > $3)
-      order by id limit ${PORTION} for no key update skip locked`,
-    [failingForSeconds, minAttempts, after],
+    `select id from svc."__svc.webhooks.registrations"
+      where id = any($1::uuid[]) and active and warned_at is not null and failed_attempts >= $3
+        and last_failure_at - failing_since >= make_interval(secs => $2)
+      order by id for no key update skip locked`,
+    [ids, failingForSeconds, minAttempts],
   )
-  return rows.map(asFailing)
+  return rows.map(({ id }: { id: string }) => id)
 }
 
 /** Returns those that were active until now. */
@@ -227,7 +230,7 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
 }
 
 /**
- * No delivery could be begun to probe with: the next probe is due after so many seconds. A row that
+ * The attempt of a waiting delivery could not begin: the next probe is due after so many seconds. A row that
  * another transaction has locked keeps its lease.
  */
 export async function postponeProbes(db: Db, ids: string[], seconds: number): Promise<void> {
@@ -240,9 +243,3 @@ export async function postponeProbes(db: Db, ids: string[], seconds: number): Pr
     [ids, seconds],
   )
 }
-
-/** A host may have set parsers in pg that turn timestamps into something else than dates. */
-const asFailing = (row: FailingWebhook): FailingWebhook => ({
-  ...row,
-  failingSince: new Date(row.failingSince),
-})

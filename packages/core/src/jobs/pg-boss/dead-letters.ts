@@ -214,6 +214,13 @@ export async function deleteDeadLetters(
   return rows[0] as Moved
 }
 
+export async function deleteDeadLetter(db: Db, queue: string, id: string): Promise<void> {
+  await db.query(`delete from svc_jobs.job where name = $1 and id = $2`, [
+    deadLetterQueueOf(queue),
+    id,
+  ])
+}
+
 /**
  * Deletes the dead letters of these groups that became so at `since` or later; `null`: those that this
  * transaction has made.

@@ -8,13 +8,16 @@ import { isIntegerFrom, resolveOptions, type OptionRules } from '@svc/core/inter
  * const autoDisable: AutoDisableOptions = { failingForSeconds: 432_000, probeEverySeconds: 3600 }
  */
 export interface AutoDisableOptions {
-  /** A webhook is disabled when all its attempts have failed for this time. */
+  /** A webhook is disabled when an attempt fails, and all its attempts have failed for this time. */
   failingForSeconds: number
   /** `svc.webhook.failing` is published after this time. @default half of failingForSeconds */
   warnAfterSeconds?: number
   /** How many of its attempts must have failed before it is disabled. @default 20 */
   minAttempts?: number
-  /** How often one waiting delivery of a disabled webhook is tried. @default never */
+  /**
+   * How often a disabled webhook is tried: with a waiting delivery, else with its newest dead letter, else
+   * with a test. @default never
+   */
   probeEverySeconds?: number | null
 }
 

@@ -15,6 +15,8 @@ interface Parts {
   db: Db
   /** `null` where this process makes no probes. */
   probeEverySeconds: number | null
+  /** An attempt of each of these webhooks has just failed, after others. */
+  failed(webhookIds: string[]): Promise<void>
   /** A webhook that we had disabled has taken a delivery at this address. */
   recovered(webhookId: string, url: string): Promise<void>
   log: { warn(details: object, message: string): void }
@@ -79,6 +81,7 @@ export class HealthRecorder {
         this.#seen.written({ webhookId: id, url }, isFailing, now)
       }
       await this.#keepLocked(taken, written, now)
+      await this.#judge(taken, written)
       await this.#recover(taken, written, now)
     } catch (error) {
       log.warn({ err: error }, 'could not record the health of webhooks; it tries again')
@@ -101,6 +104,17 @@ export class HealthRecorder {
       left.filter((one) => !existing.has(keyOf(one))),
       now,
     )
+  }
+
+  async #judge(taken: SeenAttempts[], written: WrittenHealth[]): Promise<void> {
+    const failing = keysOf(written.filter(({ isFailing, isDisabled }) => isFailing && !isDisabled))
+    const failed = taken.filter((one) => one.failures > 0 && failing.has(keyOf(one)))
+    if (failed.length === 0) return
+    const ids = failed.map(({ webhookId }) => webhookId)
+    await this.#parts.failed(ids).catch((error: Error) => {
+      const message = 'could not judge failing webhooks; the next failed attempt of each is judged'
+      this.#parts.log.warn({ err: error, webhookIds: ids.slice(0, 10) }, message)
+    })
   }
 
   async #recover(taken: SeenAttempts[], written: WrittenHealth[], takenAt: number): Promise<void> {
