@@ -210,11 +210,17 @@ t.test('in an iframe of another site the cookie has the attributes for it', asyn
 t.test('sessions and links go with their tenant, also by a host without the console', async (t) => {
   const { app, database, follow } = await startHost(t)
   const other = await startHost(t, { database, console: null })
+  await app.svc.webhooks.register({ url: 'https://a.example/', events: ['*'], tenant: 'acme' })
+  const named = { target: { name: 'https://a.example/' } }
+  t.match(await app.svc.audit.list({ tenant: 'acme' }), [named])
   await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
   await app.svc.console.portalLink({ tenant: 'acme' })
   const page = await follow(await app.svc.console.portalLink({ tenant: 'globex' }))
   t.match(await other.app.svc.eraseTenant('acme'), { sessions: 2 })
   t.match(await app.svc.eraseTenant('acme'), { sessions: 0 })
+  const rows = await app.svc.audit.list({ tenant: 'acme' })
+  t.ok(rows.length > 3)
+  t.notMatch(JSON.stringify(rows), /a\.example/, 'the names go with the changes')
   t.match((await page.session()).body, { signedIn: true, tenant: 'globex' })
 })
 
