@@ -114,7 +114,9 @@ export async function previewMissing(
       for (let n = 0; n < missing.length; n += READ_AT_A_TIME) {
         const some = missing.slice(n, n + READ_AT_A_TIME)
         count +=
-          webhook.filter === null ? some.length : await countMatched(db, webhook.filter, some)
+          webhook.filter === null
+            ? some.length
+            : await countMatched(db, webhook.filter, some, untilMs)
         if (count > most) return { count: most, isAll: false }
         if (performance.now() > untilMs) return { count, isAll: false }
       }
@@ -131,10 +133,12 @@ async function countMatched(
   db: Db,
   filter: NonNullable<Wants['filter']>,
   keys: { name: string; id: string }[],
+  untilMs: number,
 ): Promise<number> {
   const match = compileFilterMatch(filter)
   let count = 0
   for (const { name, id, payload } of await findPayloads(db, keys)) {
+    if (performance.now() > untilMs) break
     const { isMatch } = await filters.decide(match, () => ({
       event: name,
       tenant: tenantOfEvent(id),
