@@ -68,10 +68,14 @@ t.test('a replay publishes under the names, and for the tenant, of when it came'
     })
     t.equal(answer.statusCode, 200, answer.body)
   }
-  await post('/hooks/bitbucket', {
-    'x-event-key': 'repo:push',
-    'x-hub-signature': `sha256=${sign('"x"', 'k').toString('hex')}`,
-  })
+  await post(
+    '/hooks/bitbucket',
+    {
+      'x-event-key': 'repo:push',
+      'x-hub-signature': `sha256=${sign('{"x":1}', 'k').toString('hex')}`,
+    },
+    '{"x":1}',
+  )
   await post('/hooks/acme/shop', { 'x-shop-key': 'paid' })
   await post('/hooks/batch', { 'x-shop-token': 'order' }, '["a","b","a"]')
   const first = await published(host)
