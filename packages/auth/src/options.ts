@@ -1,5 +1,5 @@
 import { InvalidOption } from '@svc/core'
-import { resolveOptions } from '@svc/core/internal'
+import { resolveOptions, type ResolvedOptions } from '@svc/core/internal'
 import { InvalidRole } from './errors.ts'
 import type { GithubKey } from './github-alerts.ts'
 import { repeatedSpan, type Limit } from './limit-fields.ts'
@@ -23,92 +23,93 @@ export interface SvcAuthOptions {
    * ends: `/api` is `/api` and `/api/x`, not `/apix`.
    * @default 'all'
    */
-  protectedPaths?: 'all' | string[]
+  protectedPaths?: 'all' | string[] | undefined
   /**
    * Paths that are open, for every method: whole paths, and with `/*` at the end all paths below one
    * but not that path itself.
    * @default ['/health']
    */
-  excludePaths?: string[]
+  excludePaths?: string[] | undefined
   /**
    * Name of the secret that holds the bootstrap key, 16 to 512 characters. It is read again every
    * 5 seconds.
    * @default none
    */
-  bootstrapKeySecret?: string
+  bootstrapKeySecret?: string | undefined
   /**
    * Base path of the management API; `null` disables it. A key with its scope, `auth:manage`, can
    * create keys with `read` and `write` for any user.
    * @default '/_auth'
    */
-  managementBasePath?: string | null
+  managementBasePath?: string | null | undefined
   /**
    * A lockout, and no limit of the rate of requests: it blocks key prefixes with too many failed
    * attempts. The right key of the prefix is blocked too, so a stranger who has the first 8
    * characters of a key can have it blocked.
    * @default disabled
    */
-  rateLimit?: RateLimit
+  rateLimit?: RateLimit | undefined
   /** Prefixes that need the scope `webhooks:manage`. @default ['/_webhooks'] */
-  webhooksManagementPaths?: string[]
+  webhooksManagementPaths?: string[] | undefined
   /** Scopes of the host, for keys and for `config.scopes` of routes. @default [] */
-  scopes?: Scope[]
+  scopes?: Scope[] | undefined
   /**
    * Sets of scopes by names of the host's own. A key with the scope `role:viewer` holds the scopes of
    * the role `viewer` as they are at the boot of each process.
    * @default {}
    */
-  roles?: Record<string, Scope[]>
+  roles?: Record<string, Scope[]> | undefined
   /**
    * How many keys a tenant may have that are neither revoked nor expired.
    * @default no limit
    */
-  maxKeysPerTenant?: number
+  maxKeysPerTenant?: number | undefined
   /**
    * The longest life of a key, in days from when it is made: a later `expiresAt` is refused, and a key
    * without one has this.
    * @default no limit
    */
-  maxKeyLifetimeDays?: number
+  maxKeyLifetimeDays?: number | undefined
   /** How many days before the expiry of a key `svc.key.expiring` is published. @default [30, 7, 1] */
-  expiryNoticeDays?: number[]
+  expiryNoticeDays?: number[] | undefined
   /** After how many days without a use `svc.key.unused` is published. @default never */
-  unusedNoticeDays?: number
+  unusedNoticeDays?: number | undefined
   /**
    * Takes alerts of GitHub's secret scanning at `<base>/leaks/github` and revokes the keys in them.
    * `keys`: GitHub's public keys, which are fetched from GitHub where they are not given.
    * @default no alerts are taken
    */
-  githubLeaks?: { keys?: GithubKey[] }
+  githubLeaks?: { keys?: GithubKey[] | undefined } | undefined
   /**
    * Limits of each tenant: the requests with all its keys together must pass them, beside the limits
    * of the key.
    * @default []
    */
-  tenantLimits?: Limit[]
+  tenantLimits?: Limit[] | undefined
   /** Whether the usage of keys is counted. @default true */
-  usage?: boolean
+  usage?: boolean | undefined
   /** Letters that begin the text of a key: 1 to 3 of a-z. @default 'svc' */
-  keyPrefix?: string
+  keyPrefix?: string | undefined
   /** Whether the management routes are part of the host's OpenAPI document. @default true */
-  openapi?: boolean
+  openapi?: boolean | undefined
   /**
    * Names of the functions of `onRequest` hooks that may run before the guard, beside those of
    * `@fastify/request-context`, `@fastify/cors` and `@fastify/helmet`. A minifier changes names of
    * functions, and the host does not boot then: keep these names (esbuild: `keepNames`).
    * @default []
    */
-  hooksBeforeGuard?: string[]
+  hooksBeforeGuard?: string[] | undefined
   /**
    * Whether the guard writes `auth.userId`, `auth.scopes`, `auth.bootstrap` and `auth.tenant` into the
    * request context.
    * @default whether `@fastify/request-context` was registered before svcAuth
    */
-  requestContext?: boolean
+  requestContext?: boolean | undefined
 }
 
 /** {@link SvcAuthOptions} with the defaults filled in. */
-export type AuthSettings = Required<Omit<SvcAuthOptions, Unset>> & Pick<SvcAuthOptions, Unset>
+export type AuthSettings = ResolvedOptions<Omit<SvcAuthOptions, Unset>> &
+  Pick<SvcAuthOptions, Unset>
 
 /** Options without a default. */
 type Unset =

@@ -1,6 +1,6 @@
 /** Input and output of the operations, for routes, `svc.auth` and actions. */
 import { Type, type Static } from '@sinclair/typebox'
-import { STORABLE_TEXT, nullable, Tenant, TenantFilter } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable, Tenant, TenantFilter, type Input } from '@svc/core/internal'
 import {
   keyChanges,
   keyFields,
@@ -156,7 +156,7 @@ export const TenantPage = Type.Object(
  * @example
  * const user: NewUser = { email: 'ada@example.com', name: 'Ada', tenant: 'acme' }
  */
-export type NewUser = Static<typeof NewUser>
+export type NewUser = Input<typeof NewUser>
 /** A user. `id` is a UUIDv7, `createdAt` ISO 8601 in UTC. */
 export type User = Static<typeof User>
 /**
@@ -168,18 +168,18 @@ export type User = Static<typeof User>
  * const key: NewApiKey = { userId: user.id, scopes: ['read'], expiresAt: '2030-01-31T12:00:00Z' }
  * @see https://www.rfc-editor.org/rfc/rfc3339 for `expiresAt`
  */
-export type NewApiKey = Static<typeof NewApiKey>
+export type NewApiKey = Input<typeof NewApiKey>
 /**
  * The key `id` and the fields of it that change; `null` resets those that take it.
  *
  * @example
  * const change: KeyUpdate = { id, enabled: false, metadata: { reason: 'unpaid' } }
  */
-export type KeyUpdate = Static<typeof KeyUpdate>
+export type KeyUpdate = Input<typeof KeyUpdate>
 /** The fields of a key that change; the others stay as they are. */
-export type KeyChanges = Static<typeof KeyChangesBody>
+export type KeyChanges = Input<typeof KeyChangesBody>
 /** The key `id`, and for how many seconds it stays valid beside its successor: 86400 by default, at most 31536000. */
-export type KeyRotation = Static<typeof KeyRotation>
+export type KeyRotation = Input<typeof KeyRotation>
 /** A key with its text, which is returned only when it is created or rotated. */
 export type CreatedApiKey = Static<typeof CreatedApiKey>
 /** A key as it is listed, without its text. `keyPrefix` is its first 8 characters. Times are ISO 8601 in UTC. */
@@ -187,16 +187,16 @@ export type ApiKey = Static<typeof ApiKey>
 export type PresentedKey = Static<typeof PresentedKey>
 
 /** A part of a list: `limit` rows (all by default), those that follow the row with the id `after`. */
-export type Page = Static<typeof Page>
+export type Page = Input<typeof Page>
 /** Which users are listed: those of a `tenant`, with `''` those without one. */
-export type UserFilter = Static<typeof UserFilter>
+export type UserFilter = Input<typeof UserFilter>
 /**
  * Which keys are listed: all, where a field is left out.
  *
  * @example
  * const idle: KeyFilter = { tenant: 'acme', state: 'active', unusedSince: '2030-01-01T00:00:00Z' }
  */
-export type KeyFilter = Static<typeof KeyFilter>
+export type KeyFilter = Input<typeof KeyFilter>
 export type { KeyState }
 
 /**
@@ -205,12 +205,12 @@ export type { KeyState }
  * @example
  * const verification: Verification = { key, scopes: ['read'], ip: '192.0.2.7' }
  */
-export type Verification = Static<typeof Verification>
+export type Verification = Input<typeof Verification>
 /** What `verifyApiKey` returns. For a key that is not valid, `code` has the reason. */
 export type Verified = Static<typeof Verified>
 
 /** A key by its id, and the address of the sender that uses it. */
-export type KeyCheck = Static<typeof KeyCheck>
+export type KeyCheck = Input<typeof KeyCheck>
 /** What `checkApiKey` returns. `keyId` is `null` where there is no such key any more. */
 export interface CheckedKey extends Omit<Verified, 'remaining'> {
   /**
@@ -223,7 +223,7 @@ export interface CheckedKey extends Omit<Verified, 'remaining'> {
 }
 
 /** A part of a list of tenants: those that follow the tenant `after`. */
-export type TenantPage = Static<typeof TenantPage>
+export type TenantPage = Input<typeof TenantPage>
 /** A tenant that has users, and how many users and keys; revoked keys are not counted. */
 export interface TenantOfAuth {
   tenant: string

@@ -13,7 +13,7 @@ import type { Can } from './rights.ts'
 /** A person who is signed in by the host's own login. */
 export interface Access {
   /** The host's id of the person, for the audit. @default null */
-  userId?: string | null
+  userId?: string | null | undefined
   /** The tenant that the person belongs to; `null` for an operator, who sees all tenants. */
   tenant: string | null
   /** What the person may do. */
@@ -22,7 +22,7 @@ export interface Access {
    * Whether the person may loosen what an operator has set on a key: its limits, its quota, its
    * addresses, its expiry, and that it is disabled. @default true for an operator with `can: 'all'`
    */
-  mayLoosen?: boolean
+  mayLoosen?: boolean | undefined
 }
 
 /** The event that a payload belongs to. */
@@ -47,42 +47,44 @@ export interface PayloadOf {
  */
 export interface SvcConsoleOptions {
   /** The path at which the console is served. @default '/console' */
-  path?: string
+  path?: string | undefined
   /**
    * The host's own login: returns who makes a request, or `null`. It is called for each request, and
    * for an open page every ten seconds with the request that opened it.
    */
-  access?: (request: FastifyRequest) => Access | null | Promise<Access | null>
+  access?: ((request: FastifyRequest) => Access | null | Promise<Access | null>) | undefined
   /** Whether people sign in with a key of `@svc/auth`. @default true, without `access` */
-  signInWithKey?: boolean
+  signInWithKey?: boolean | undefined
   /** How long a session lasts, from the sign-in on: 1 to 2592000 (30 days). @default 28800 */
-  sessionSeconds?: number
+  sessionSeconds?: number | undefined
   /** Origins of pages that may show the console in an iframe, such as `https://app.example`. */
-  frameAncestors?: string[]
+  frameAncestors?: string[] | undefined
   /**
    * The origin at which browsers reach the host, such as `https://app.example`: portal links begin
    * with it.
    */
-  origin?: string
+  origin?: string | undefined
   /**
    * Scopes, roles (`role:<name>`) and namespaces (`projects:*`) that sessions without a key may give to
    * keys. Those that open the management of keys or webhooks cannot be among them.
    * @default ['read', 'write']
    */
-  scopes?: string[]
-  theme?: {
-    /** What the page calls itself. */
-    name?: string
-    /** A path of the host, or a `data:image/…` URL. */
-    logo?: string
-    /** `#rrggbb` */
-    accent?: string
-  }
+  scopes?: string[] | undefined
+  theme?:
+    | {
+        /** What the page calls itself. */
+        name?: string | undefined
+        /** A path of the host, or a `data:image/…` URL. */
+        logo?: string | undefined
+        /** `#rrggbb` */
+        accent?: string | undefined
+      }
+    | undefined
   /**
    * What the console shows of a payload: it is given a copy, and returns what is shown. Where it
    * throws nothing of the payload is shown.
    */
-  redact?: (payload: unknown, of: PayloadOf) => unknown
+  redact?: ((payload: unknown, of: PayloadOf) => unknown) | undefined
 }
 
 export interface ConsoleSettings {

@@ -10,6 +10,7 @@ import {
   isString,
   resolveOptions,
   type OptionRules,
+  type ResolvedOptions,
 } from './options/check-options.ts'
 
 const SEVEN_DAYS_OF_SECONDS = 7 * 24 * 3600
@@ -22,17 +23,17 @@ const SEVEN_DAYS_OF_SECONDS = 7 * 24 * 3600
  */
 export interface WorkerOptions {
   /** `false`: this process publishes and serves, but delivers nothing. @default true */
-  enabled?: boolean
+  enabled?: boolean | undefined
   /** How often a job is tried before it is dead-lettered, 1 to 1000. @default 17: about 1.5 days */
-  maxAttempts?: number
+  maxAttempts?: number | undefined
   /** Lower bound of the first delay, in seconds; up to twice that with jitter. @default 5 */
-  retryDelaySeconds?: number
+  retryDelaySeconds?: number | undefined
   /** Whether the delay doubles with each attempt. @default true */
-  retryBackoff?: boolean
+  retryBackoff?: boolean | undefined
   /** Upper bound of a delay, in seconds. @default 43200 */
-  retryDelayMaxSeconds?: number
+  retryDelayMaxSeconds?: number | undefined
   /** Deliveries in flight in one process, 1 to 10000. @default 256 */
-  concurrency?: number
+  concurrency?: number | undefined
 }
 
 /**
@@ -52,62 +53,64 @@ export interface SvcCoreOptions {
    */
   database?: string | pg.PoolConfig | pg.Pool | undefined
   /** Looks a secret up by its name. @default environment variables */
-  secrets?: (name: string) => string | null | undefined | Promise<string | null | undefined>
+  secrets?:
+    | ((name: string) => string | null | undefined | Promise<string | null | undefined>)
+    | undefined
   /**
    * How many connections lists, searches, counts and statistics run on, 1 to 100: beside those of
    * `database`, and open only while there are such reads. @default 2
    */
-  readers?: number
+  readers?: number | undefined
   /** How jobs are run in this process. @default see {@link WorkerOptions} */
-  worker?: WorkerOptions
+  worker?: WorkerOptions | undefined
   /**
    * `'boot'`: the host makes its tables and queues. `'check'`: it makes and changes none, needs
    * rights on rows alone, and does not boot where something is missing; `npx svc migrate` makes it.
    * @default 'boot'
    */
-  migrate?: 'boot' | 'check'
+  migrate?: 'boot' | 'check' | undefined
   /**
    * How long an event and its payload are kept, in days; longer where a job, a dead letter or a row
    * of a log needs them. For that long a publish with the same `id` is a repeat.
    * @default 30
    */
-  eventRetentionDays?: number
+  eventRetentionDays?: number | undefined
   /** How long the rows of the audit are kept, in days. @default 365 */
-  auditRetentionDays?: number
+  auditRetentionDays?: number | undefined
   /**
    * How long a transaction of `svc.transaction` may go without a statement, in seconds, 1 to 86400:
    * Postgres ends one that waits longer, since others may wait for what it has locked. A shorter
    * `idle_in_transaction_session_timeout` of the session stays as it is.
    * @default 60
    */
-  transactionIdleSeconds?: number
+  transactionIdleSeconds?: number | undefined
   /**
    * Seals the secrets of webhooks, and the values of their headers, where they are stored: names of
    * secrets that hold 32 bytes of base64 each. The first one encrypts (AES-256-GCM), all decrypt.
    * @default null
    */
-  encryption?: { secretNames: string[] } | null
+  encryption?: { secretNames: string[] } | null | undefined
   /**
    * The events of the host, as `defineEvents` returns them: schemas that payloads are checked against,
    * descriptions and examples.
    * @default {}
    */
-  events?: EventDefinitions
+  events?: EventDefinitions | undefined
   /**
    * What becomes of a publish whose payload does not match the schema of its event: it is refused, or
    * a warning is logged, or nothing is checked.
    * @default 'reject'
    */
-  eventValidation?: EventValidation
+  eventValidation?: EventValidation | undefined
   /**
    * The host's shape of error bodies: what it returns is the body, as JSON, of every error answer of
    * ours (guard, management, inbound). Status and headers stay ours.
    * @default null: our own, `{ statusCode, code, error, message }`
    */
-  errorBody?: ShapeErrorBody | null
+  errorBody?: ShapeErrorBody | null | undefined
 }
 
-export type WorkerSettings = Required<WorkerOptions>
+export type WorkerSettings = ResolvedOptions<WorkerOptions>
 
 /** {@link SvcCoreOptions} with the defaults filled in. */
 export interface CoreSettings {

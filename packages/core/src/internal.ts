@@ -105,6 +105,7 @@ export {
   errorResponses,
   STORABLE_TEXT,
   nullable,
+  type Input,
   optionalBody,
   Tenant,
   TenantFilter,
@@ -120,4 +121,5 @@ export {
   resolveOptions,
   type OptionRule,
   type OptionRules,
+  type ResolvedOptions,
 } from './options/check-options.ts'

@@ -20,14 +20,14 @@ export interface VerifyDeliveryOptions {
   /** The body as it was received: text or bytes, not what a JSON parser has made of it. */
   body: string | Uint8Array
   /** The webhook's secret with its prefix (`whsec_…`), or several of them between two rotations. */
-  secret?: string | readonly string[]
+  secret?: string | readonly string[] | undefined
   /**
    * The webhook's public key (`whpk_…`), or several of them: verifies the ed25519 signature in
    * `webhook-signature`, which senders with the option `ed25519` add. Each webhook has a key of its own.
    */
-  publicKey?: string | readonly string[]
+  publicKey?: string | readonly string[] | undefined
   /** How far the timestamp may be from now, in seconds, into the past and into the future. @default 300 */
-  toleranceSeconds?: number
+  toleranceSeconds?: number | undefined
 }
 
 /**

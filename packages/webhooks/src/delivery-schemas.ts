@@ -1,6 +1,6 @@
 /** The input and output of the operations on deliveries, for routes, named actions and `svc.webhooks`. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable, TenantFilter } from '@svc/core/internal'
+import { nullable, TenantFilter, type Input } from '@svc/core/internal'
 import { closed, EventName, paged, text, Time, Uuid } from './schema-pieces.ts'
 
 /** The state of a delivery after an attempt; see {@link DeliveryAttempt}. */
@@ -31,7 +31,7 @@ const DeliveryFilter = Type.Object({ ...paged, ...deliveryFilter }, closed)
  * Which attempts are listed. `since` (included) and `until` (not included) are ISO 8601, and refer
  * to the start of an attempt; of a dead letter, to when it became one.
  */
-export type DeliveryFilter = Static<typeof DeliveryFilter>
+export type DeliveryFilter = Input<typeof DeliveryFilter>
 
 const ofWebhook = { webhookId: Type.String() }
 const ListedDeliveries = Type.Object(
@@ -46,7 +46,7 @@ const ListedDeliveries = Type.Object(
  * Attempts of one webhook's deliveries, or of all: of one `tenant` where it is given. With `payloads:
  * false` the payloads are not read, and `null` in the list.
  */
-export type ListedDeliveries = Static<typeof ListedDeliveries>
+export type ListedDeliveries = Input<typeof ListedDeliveries>
 
 export const ListDeliveries = Type.Union([Type.String(), ListedDeliveries])
 
@@ -101,7 +101,7 @@ export const DeliverInput = Type.Object(
   closed,
 )
 /** One attempt to make now: `deliveryId` is a UUID, `attempt` its number from 1. */
-export type DeliverInput = Static<typeof DeliverInput>
+export type DeliverInput = Input<typeof DeliverInput>
 
 const redelivery = {
   url: Type.Optional(
@@ -116,7 +116,7 @@ export const RedeliverInput = Type.Object(
   closed,
 )
 /** A delivery of the log, or a dead letter, to send once more: to the webhook, or to another `url`. */
-export type RedeliverInput = Static<typeof RedeliverInput>
+export type RedeliverInput = Input<typeof RedeliverInput>
 
 export const QueuedDelivery = Type.Object({ deliveryId: Uuid })
 /** A delivery that was queued. */
@@ -131,7 +131,7 @@ const RedriveSome = Type.Object(
 )
 export const RedriveInput = Type.Union([Type.String(), RedriveSome])
 /** The webhook `id`, and which of its dead letters: by default all of them. */
-export type RedriveInput = Static<typeof RedriveSome>
+export type RedriveInput = Input<typeof RedriveSome>
 
 export const RedriveResult = Type.Object({ redriven: Type.Integer() })
 /** How many dead letters were queued again. */

@@ -1,6 +1,6 @@
 /** The input and output of the operations on the log of inbound requests. */
 import { Type, type Static } from '@sinclair/typebox'
-import { STORABLE_TEXT, nullable, TenantFilter } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable, TenantFilter, type Input } from '@svc/core/internal'
 import { closed, Time, Uuid } from './schema-pieces.ts'
 
 const Outcome = Type.Unsafe<'accepted' | 'duplicate' | 'refused' | 'failed'>({
@@ -32,7 +32,7 @@ export const InboundFilter = Type.Object(
  * and `until` is not, both ISO 8601. Bodies are read until they have `bodyBytes` bytes together, by
  * default all of them; 0: none.
  */
-export type InboundFilter = Static<typeof InboundFilter>
+export type InboundFilter = Input<typeof InboundFilter>
 
 export const LoggedRequest = Type.Object({
   id: Uuid,

@@ -7,6 +7,7 @@ import {
   isString,
   resolveOptions,
   type OptionRules,
+  type ResolvedOptions,
 } from '@svc/core/internal'
 import type { InboundSource } from './inbound/source.ts'
 import { resolveSources, type Source } from './inbound/sources.ts'
@@ -36,64 +37,64 @@ import {
  */
 export interface SvcWebhooksOptions {
   /** Names of the events that trigger outbound webhooks. @default none: a host that only receives */
-  allowedEvents?: string[]
+  allowedEvents?: string[] | undefined
   /** Senders of webhooks, by names of your own, see {@link InboundSource}. @default none */
-  inbound?: Record<string, InboundSource>
+  inbound?: Record<string, InboundSource> | undefined
   /** Base path of the outbound management API; `null` disables it. @default '/_webhooks' */
-  managementBasePath?: string | null
+  managementBasePath?: string | null | undefined
   /** Whether its routes are part of the host's OpenAPI document. @default true */
-  openapi?: boolean
+  openapi?: boolean | undefined
   /** Longest duration of one delivery, in milliseconds: connect, headers and body. @default 10000 */
-  deliveryTimeoutMs?: number
+  deliveryTimeoutMs?: number | undefined
   /**
    * Networks (CIDRs, IPv4 and IPv6) that deliveries may go to although they are loopback, private,
    * link-local or otherwise reserved.
    * @default []
    */
-  allowedNetworks?: string[]
+  allowedNetworks?: string[] | undefined
   /**
    * Whether deliveries have the headers of Standard Webhooks 1.0 as well. @default false
    * @see https://www.standardwebhooks.com
    */
-  standardWebhooks?: boolean
+  standardWebhooks?: boolean | undefined
   /**
    * Signs deliveries with ed25519 as well, in the headers of Standard Webhooks, with a key of each
    * webhook's own. @default null
    */
-  ed25519?: Ed25519Options | null
+  ed25519?: Ed25519Options | null | undefined
   /**
    * Functions by names of your own that make another body for the webhooks that name them. Built in
    * are `slack`, `discord`, `teams` and `cloudevents`.
    * @default {}
    */
-  transforms?: Record<string, Transform>
+  transforms?: Record<string, Transform> | undefined
   /**
    * Whether an answer 410 (RFC 9110, section 15.5.11) deactivates the webhook and makes the delivery a
    * dead letter at once. @default false
    */
-  deactivateOnGone?: boolean
+  deactivateOnGone?: boolean | undefined
   /**
    * Whether receivers get the headers `traceparent` and `tracestate` of the W3C, so that their
    * traces continue those of this host. They get its trace ids then. @default false
    */
-  propagateTraceContext?: boolean
+  propagateTraceContext?: boolean | undefined
   /** When a webhook is disabled because all its attempts fail. @default null: never */
-  autoDisable?: AutoDisableOptions | null
+  autoDisable?: AutoDisableOptions | null | undefined
   /**
    * An HTTP proxy for all deliveries, and for requests of sources to providers. Addresses are
    * checked before. @default null: none
    */
-  proxy?: ProxyOptions | null
+  proxy?: ProxyOptions | null | undefined
   /** How many webhooks a tenant may have; the operator's own are not counted. @default null: no limit */
-  maxWebhooksPerTenant?: number | null
+  maxWebhooksPerTenant?: number | null | undefined
   /** How long rows of the delivery log are kept, in days, 1 to 2000. @default 30 */
-  deliveryLogRetentionDays?: number
+  deliveryLogRetentionDays?: number | undefined
   /** How long dead letters are kept, in days; at most 24855. @default 90 */
-  deadLetterRetentionDays?: number
+  deadLetterRetentionDays?: number | undefined
   /** Longest inbound body, in bytes. @default 1048576 */
-  bodyLimitBytes?: number
+  bodyLimitBytes?: number | undefined
   /** The log of inbound requests; `false` for none. @default kept for 7 days, where there are sources */
-  inboundLog?: false | InboundLogOptions
+  inboundLog?: false | InboundLogOptions | undefined
 }
 
 /**
@@ -109,26 +110,26 @@ export type Ed25519Options =
 /** The options of the log of inbound requests. */
 export interface InboundLogOptions {
   /** How long a row is kept, in days. @default 7 */
-  keepDays?: number
+  keepDays?: number | undefined
   /**
    * Whether headers are kept too, without signatures and credentials, and the body of requests that
    * were verified: what a replay needs.
    * @default false
    */
-  rawBodies?: boolean
+  rawBodies?: boolean | undefined
   /** Rows in a second, at most, of each kind of unverified request, source and process. @default 1 */
-  sampleRefused?: number
+  sampleRefused?: number | undefined
 }
 
 /** {@link SvcWebhooksOptions} with the defaults filled in. */
-export type WebhooksSettings = Required<
+export type WebhooksSettings = ResolvedOptions<
   Omit<SvcWebhooksOptions, 'inbound' | 'inboundLog' | 'transforms' | 'autoDisable' | 'proxy'>
 > & {
   autoDisable: AutoDisable | null
-  proxy: Required<ProxyOptions> | null
+  proxy: ResolvedOptions<ProxyOptions> | null
   sources: Source[]
   transforms: ReadonlyMap<string, AnyTransform>
-  inboundLog: false | Required<InboundLogOptions>
+  inboundLog: false | ResolvedOptions<InboundLogOptions>
 }
 
 const days = { expects: 'an integer from 1 to 36500 (days)', is: isIntegerFrom(1, 36_500) }
@@ -219,7 +220,7 @@ const logRules: OptionRules = {
 /** @throws InvalidOption naming the option, what it was and what it must be */
 export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
   const { inbound, inboundLog, transforms, autoDisable, proxy, ...settings } = resolveOptions<
-    Required<Omit<SvcWebhooksOptions, 'inboundLog'>> &
+    ResolvedOptions<Omit<SvcWebhooksOptions, 'inboundLog'>> &
       Pick<SvcWebhooksOptions, 'inboundLog'> & { inbound: unknown }
   >('svcWebhooks', rules, given)
   assertDistinct(settings.allowedEvents)
@@ -266,7 +267,7 @@ function areTransforms(value: unknown): boolean {
 }
 
 const resolveLog = (given: InboundLogOptions) =>
-  resolveOptions<Required<InboundLogOptions>>('svcWebhooks', logRules, given, 'inboundLog.')
+  resolveOptions<ResolvedOptions<InboundLogOptions>>('svcWebhooks', logRules, given, 'inboundLog.')
 
 /** @throws InvalidOption */
 function assertDistinct(allowedEvents: string[]): void {

@@ -1,6 +1,6 @@
 /** The input and output of recoveries. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable, TenantFilter } from '@svc/core/internal'
+import { nullable, TenantFilter, type Input } from '@svc/core/internal'
 import { closed, Time, Uuid } from './schema-pieces.ts'
 
 const What = Type.Unsafe<'dead' | 'failed' | 'missing'>({
@@ -32,7 +32,7 @@ export const RecoverInput = Type.Object({ id: Type.String(), ...recovery }, clos
  * @example
  * const outage: RecoverInput = { id, what: 'missing', since: '2030-01-31T12:00:00Z', perSecond: 50 }
  */
-export type RecoverInput = Static<typeof RecoverInput>
+export type RecoverInput = Input<typeof RecoverInput>
 
 export const RecoverResult = Type.Object({
   id: Type.Optional(Type.String({ format: 'uuid', description: 'Of the recovery.' })),
@@ -72,6 +72,6 @@ const ListedRecoveries = Type.Object(
 )
 export const ListRecoveries = Type.Union([Type.String(), ListedRecoveries])
 /** The recoveries of a webhook; none where it is not of the `tenant` (empty: of none) that is given. */
-export type ListedRecoveries = Static<typeof ListedRecoveries>
+export type ListedRecoveries = Input<typeof ListedRecoveries>
 
 export const RecoveryId = Type.Object({ ...ofWebhook, id: Type.String() }, closed)

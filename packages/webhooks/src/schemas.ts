@@ -3,7 +3,7 @@
  * Those on deliveries: `delivery-schemas.ts`.
  */
 import { Type, type Static } from '@sinclair/typebox'
-import { STORABLE_TEXT, nullable, Tenant, TenantFilter } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable, Tenant, TenantFilter, type Input } from '@svc/core/internal'
 import { closed, paged, text, Time, Uuid } from './schema-pieces.ts'
 import { settingsInput, settingsShown } from './settings-schemas.ts'
 
@@ -43,7 +43,7 @@ export const NewWebhook = Type.Object(
  * @example
  * const webhook: NewWebhook = { url: 'https://acme.example/hook', events: '*', tenant: 'acme' }
  */
-export type NewWebhook = Static<typeof NewWebhook>
+export type NewWebhook = Input<typeof NewWebhook>
 
 const changes = {
   url: Type.Optional(Url),
@@ -54,11 +54,11 @@ const changes = {
 }
 export const WebhookChanges = Type.Object(changes, closed)
 /** The fields of a webhook that change; the others stay as they are. */
-export type WebhookChanges = Static<typeof WebhookChanges>
+export type WebhookChanges = Input<typeof WebhookChanges>
 
 export const WebhookUpdate = Type.Object({ id: Type.String(), ...changes }, closed)
 /** The changes of the webhook `id`. */
-export type WebhookUpdate = Static<typeof WebhookUpdate>
+export type WebhookUpdate = Input<typeof WebhookUpdate>
 
 export const Webhook = Type.Object({
   id: Uuid,
@@ -107,7 +107,7 @@ const rotation = {
 export const RotateSecretBody = Type.Object(rotation, closed)
 export const RotateSecretInput = Type.Object({ id: Type.String(), ...rotation }, closed)
 /** The webhook `id`, and for how many seconds its old secret signs as well (86400 by default). */
-export type RotateSecretInput = Static<typeof RotateSecretInput>
+export type RotateSecretInput = Input<typeof RotateSecretInput>
 
 const testEvent = {
   event: Type.Optional(
@@ -121,7 +121,7 @@ export const TestBody = Type.Object(testEvent, closed)
 const TestObject = Type.Object({ id: Type.String(), ...testEvent }, closed)
 export const TestWebhook = Type.Union([Type.String(), TestObject])
 /** The webhook `id`, and the event whose example it is sent: by default a `webhook.test`. */
-export type TestInput = Static<typeof TestObject>
+export type TestInput = Input<typeof TestObject>
 
 export const FilterTrial = Type.Object(
   {
@@ -134,7 +134,7 @@ export const FilterTrial = Type.Object(
 /**
  * A filter, and the events that a webhook with it would subscribe to; `tenant`: of that webhook.
  */
-export type FilterTrial = Static<typeof FilterTrial>
+export type FilterTrial = Input<typeof FilterTrial>
 
 /** A recent event, and whether a filter matches it. `publishedAt` is ISO 8601. */
 export interface TriedEvent {
@@ -158,18 +158,18 @@ export const Page = Type.Object({ ...paged, ...ofTenantAndState }, closed)
  * A part of a list, newest first: at most `limit` entries, those that follow the entry `after`, of
  * one `tenant` (empty: of none) and in one `state` where these are given.
  */
-export type Page = Static<typeof Page>
+export type Page = Input<typeof Page>
 
 export const CountedWebhooks = Type.Object(ofTenantAndState, closed)
 /** Which webhooks are counted: those of a `tenant` (empty: of none), those in a `state`. */
-export type CountedWebhooks = Static<typeof CountedWebhooks>
+export type CountedWebhooks = Input<typeof CountedWebhooks>
 
 export const CountedDeadLetters = Type.Object(
   { tenant: TenantFilter, webhookId: Type.Optional(Uuid) },
   closed,
 )
 /** Whose dead letters are counted: those of a `tenant` (empty: of none), those of a webhook. */
-export type CountedDeadLetters = Static<typeof CountedDeadLetters>
+export type CountedDeadLetters = Input<typeof CountedDeadLetters>
 
 /** A count; with `atLeast` it stopped at 10000, or it took too long. */
 export interface Count {
@@ -185,7 +185,7 @@ export const TenantPage = Type.Object(
   closed,
 )
 /** A part of a list of tenants: those that follow the tenant `after`. */
-export type TenantPage = Static<typeof TenantPage>
+export type TenantPage = Input<typeof TenantPage>
 
 /** A tenant that has webhooks. */
 export interface TenantOfWebhooks {

@@ -1,6 +1,6 @@
 /** The settings that a webhook may have besides its URL and its events. */
-import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { STORABLE_TEXT, nullable } from '@svc/core/internal'
+import { Type, type TSchema } from '@sinclair/typebox'
+import { STORABLE_TEXT, nullable, type Input } from '@svc/core/internal'
 import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers.ts'
 import { MAX_ATTEMPTS, MAX_DELAY_SECONDS } from './outbound/settings/retry-schedule.ts'
 import { closed, Time } from './schema-pieces.ts'
@@ -90,7 +90,7 @@ export const settingsInput = {
 }
 const SettingsInput = Type.Object(settingsInput)
 /** The settings in a request body. */
-export type SettingsInput = Static<typeof SettingsInput>
+export type SettingsInput = Input<typeof SettingsInput>
 
 /** The settings as a webhook shows them, with what cannot be set. */
 export const settingsShown = {

@@ -1,6 +1,6 @@
 /** The input and output of the statistics. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable, TenantFilter } from '@svc/core/internal'
+import { nullable, TenantFilter, type Input } from '@svc/core/internal'
 import { closed, EventName, Time, Uuid } from './schema-pieces.ts'
 
 const Count = Type.Integer()
@@ -33,7 +33,7 @@ export const StatsQuery = Type.Object(
  * @example
  * const query: StatsQuery = { webhookId, by: 'minute', from: '2030-01-31T12:00:00Z' }
  */
-export type StatsQuery = Static<typeof StatsQuery>
+export type StatsQuery = Input<typeof StatsQuery>
 
 export const Stats = Type.Object({
   from: Time,

@@ -60,3 +60,22 @@ t.test('a method refuses what its route refuses, with the same errors', async (t
     code: 'SVC_WEBHOOKS_URL_REFUSED',
   })
 })
+
+t.test('a field that is undefined counts as left out', async (t) => {
+  const { app } = await startHost(t, {
+    core: { worker: { enabled: false, maxAttempts: undefined } },
+  })
+  const { webhooks } = app.svc
+  const made = await webhooks.register({
+    url: 'https://receiver.example/',
+    events: '*',
+    label: 'mine',
+    tenant: undefined,
+    timeoutMs: undefined,
+    retry: { maxAttempts: undefined, delaysSeconds: [1, 2] },
+  })
+  t.match(made, { tenant: null, timeoutMs: null, retry: { delaysSeconds: [1, 2] } })
+  const changed = await webhooks.update({ id: made.id, label: undefined, retry: undefined })
+  t.match(changed, { label: 'mine', retry: { delaysSeconds: [1, 2] } })
+  t.equal((await webhooks.list({ limit: undefined, tenant: undefined })).length, 1)
+})

@@ -42,7 +42,8 @@ export function checkedFields(
   given: KeyChanges,
   before: KeyFields = DEFAULT_FIELDS,
 ): KeyFields {
-  const fields: KeyFields = { ...before, ...given }
+  const changed = Object.entries(given).filter(([, value]) => value !== undefined)
+  const fields: KeyFields = { ...before, ...(Object.fromEntries(changed) as Partial<KeyFields>) }
   if (fields.limits?.length === 0) fields.limits = null
   if (given.scopes !== undefined) assertDeclared(given.scopes, names)
   const span = repeatedSpan(given.limits ?? [])

@@ -134,7 +134,7 @@ export interface AuthOperations {
    *
    * @throws InvalidInput, Unavailable
    */
-  listScopes: (filter?: { grantable?: boolean }) => Promise<string[]>
+  listScopes: (filter?: { grantable?: boolean | undefined }) => Promise<string[]>
   /**
    * The tenants that have users, by name: all of them without a `limit`. What each has is counted up to
    * 1000.
@@ -173,13 +173,13 @@ export interface ActingFor extends OnBehalfOf {
    * Scopes that keys may be given. Where the actor is a key, it may grant what it has, whatever is
    * set here. @default those of the operator: all; of a tenant: read and write
    */
-  scopes?: readonly Scope[]
+  scopes?: readonly Scope[] | undefined
   /**
    * Whether it may loosen what others have set on a key: its limits, its quota, its addresses, its
    * expiry, and that it is disabled. Without, it may tighten these, and take back what such a caller has
    * tightened. @default true
    */
-  mayLoosen?: boolean
+  mayLoosen?: boolean | undefined
 }
 
 declare module '@svc/core' {

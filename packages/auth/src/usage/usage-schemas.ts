@@ -1,5 +1,6 @@
 /** Input and output of the operation that shows usage. */
 import { Type, type Static } from '@sinclair/typebox'
+import type { Input } from '@svc/core/internal'
 import { closed, timestamp } from '../schema-pieces.ts'
 import { tenantFilter } from '../schemas.ts'
 
@@ -53,6 +54,6 @@ export const Usage = Type.Object({
  * @example
  * const query: UsageQuery = { tenant: 'acme', by: 'day', from: '2030-01-01T00:00:00Z' }
  */
-export type UsageQuery = Static<typeof UsageQuery>
+export type UsageQuery = Input<typeof UsageQuery>
 /** Counts of requests, with a point for each hour or day that the span touches. */
 export type Usage = Static<typeof Usage>

@@ -32,11 +32,11 @@ export interface PortalLink {
   /**
    * What the tenant may do. @default its webhooks, their deliveries and the catalogue
    */
-  can?: Can
+  can?: Can | undefined
   /** The host's id of the person, for the audit. @default null */
-  userId?: string | null
+  userId?: string | null | undefined
   /** How long the link may be followed: 1 to 604800. @default 600 */
-  expiresInSeconds?: number
+  expiresInSeconds?: number | undefined
 }
 
 /** A link that nobody has followed yet. Its text is not kept. */

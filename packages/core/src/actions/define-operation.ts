@@ -1,6 +1,7 @@
 /** An operation: the one function behind a method of `svc.auth` or `svc.webhooks` and a named action. */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { InvalidOption } from '../errors.ts'
+import type { Input } from '../http/schemas.ts'
 import { isPlainObject, kindOf } from '../options/check-options.ts'
 import { checkedDb } from '../postgres/checked-db.ts'
 import { asBusy } from '../postgres/contention.ts'
@@ -19,7 +20,7 @@ export interface OperationOptions {
    * A client inside a transaction: what the operation writes is committed or rolled back with it.
    * @default a transaction of its own
    */
-  db?: Db
+  db?: Db | undefined
 }
 
 /**
@@ -30,7 +31,7 @@ export function writeOperation<Schema extends TSchema, Result>(
   name: string,
   schema: Schema,
   perform: (input: Static<Schema>, db: Db | undefined) => Promise<Result>,
-): (input: Static<Schema>, options?: OperationOptions) => Promise<Result> {
+): (input: Input<Schema>, options?: OperationOptions) => Promise<Result> {
   const checked = checkedInput(schema)
   return async (input, options) => {
     const db = checkedOptions(name, options)
@@ -43,7 +44,7 @@ export function writeOperation<Schema extends TSchema, Result>(
 export function readOperation<Schema extends TSchema, Result>(
   schema: Schema,
   perform: (input: Static<Schema>) => Promise<Result>,
-): (input: Static<Schema>) => Promise<Result> {
+): (input: Input<Schema>) => Promise<Result> {
   const checked = checkedInput(schema)
   return async (input) => orBusy(orUnavailable(perform(checked(input))))
 }

@@ -1,4 +1,5 @@
 /** The rows of the audit, and how their `changes` are computed. */
+import type { Input } from '../http/schemas.ts'
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, TenantFilter } from '../http/schemas.ts'
 
@@ -86,7 +87,7 @@ export const AuditQuery = Type.Object(
  * Which changes are listed. `actor` is the id of a key or a user, or a kind; `target` an id or a
  * kind; `since` (from then on) and `until` (before then) are ISO 8601 with an offset.
  */
-export type AuditQuery = Static<typeof AuditQuery>
+export type AuditQuery = Input<typeof AuditQuery>
 
 /** The text that replaces a secret. */
 export const MASKED = '***'

@@ -17,11 +17,11 @@ export interface OnBehalfOf {
   /** The tenant within which it acts; `null` for the operator, who reaches all of them. */
   tenant: string | null
   /** The actor that the audit records. @default kind 'process' */
-  actor?: AuditActor
+  actor?: AuditActor | undefined
   /** The id of the request, for the audit. @default null */
-  requestId?: string | null
+  requestId?: string | null | undefined
   /** The address that it came from, for the audit. @default null */
-  ip?: string | null
+  ip?: string | null | undefined
 }
 
 /** @throws InvalidInput: a tenant that was forgotten must not reach everything */

@@ -9,14 +9,14 @@ export interface EventDefinition {
    */
   payload: object
   /** What it means, for those who receive it. @default none */
-  description?: string
+  description?: string | undefined
   /**
    * A payload that matches the schema: it is shown in the docs, and sent as a test event. @default
    * none
    */
-  example?: unknown
+  example?: unknown | undefined
   /** Whether it will be removed. @default false */
-  deprecated?: boolean
+  deprecated?: boolean | undefined
 }
 
 /** Definitions by the names of the events. */

@@ -18,17 +18,17 @@ export interface PublishOptions {
    * Names the event together with its name, up to 255 characters: a second publish of both is a
    * replay. @default a UUIDv7
    */
-  id?: string
+  id?: string | undefined
   /**
    * A client inside a transaction: the event is rolled back with it, delivered after its commit.
    * @default a transaction of its own
    */
-  db?: Db
+  db?: Db | undefined
   /**
    * Whom the event is for: it reaches the tenant's recipients and those without a tenant. The `id` is
    * the tenant's own. @default null: recipients without a tenant alone
    */
-  tenant?: string | null
+  tenant?: string | null | undefined
 }
 
 /** What `events.publish` resolves to, once the event is committed or written in the caller's transaction. */
@@ -64,27 +64,27 @@ export type EventHandler<Payload = any> = (payload: Payload, event: EventContext
 /** Options of `events.subscribe`. */
 export interface SubscribeOptions {
   /** The durable name of the subscription. @default the event's name */
-  subscription?: string
+  subscription?: string | undefined
   /** `false`: called again when the event is replayed. @default true */
-  idempotent?: boolean
+  idempotent?: boolean | undefined
   /** How long one attempt may take, in seconds; at most 86385. @default 300 */
-  timeoutSeconds?: number
+  timeoutSeconds?: number | undefined
   /** Attempts in flight in this process, 1 to 10000. @default 10 */
-  concurrency?: number
+  concurrency?: number | undefined
 }
 
 /** Options of `events.deadLetters`. */
 export interface DeadLetterOptions {
   /** At most 1000. @default 100 */
-  limit?: number
+  limit?: number | undefined
   /** The `id` of the last one of the page before. */
-  after?: string
+  after?: string | undefined
 }
 
 /** Options of `events.redrive`. */
 export interface RedriveOptions {
   /** Only the dead letters with these ids. @default all of the subscription */
-  ids?: string[]
+  ids?: string[] | undefined
 }
 
 /** An event that a subscription has not handled, after all its attempts. */
@@ -186,6 +186,6 @@ export interface Events {
   find: (
     name: string,
     id: string,
-    of?: { tenant?: string | null },
+    of?: { tenant?: string | null | undefined },
   ) => Promise<Required<FoundEvent> | null>
 }

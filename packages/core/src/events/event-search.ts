@@ -4,7 +4,8 @@
  * between two moments. The search goes back in growing spans, and stops when the page is full, or when it
  * has taken long.
  */
-import { Type, type Static } from '@sinclair/typebox'
+import type { Input } from '../http/schemas.ts'
+import { Type } from '@sinclair/typebox'
 import { readOperation } from '../actions/define-operation.ts'
 import { InvalidInput } from '../errors.ts'
 import { isStatementTimeout } from '../postgres/contention.ts'
@@ -41,7 +42,7 @@ const EventQuery = Type.Object(
  * @example
  * const query: EventQuery = { name: 'order.created', since: '2030-01-31T00:00:00Z', limit: 100 }
  */
-export type EventQuery = Static<typeof EventQuery>
+export type EventQuery = Input<typeof EventQuery>
 
 const EventId = Type.Object(
   {
@@ -79,7 +80,7 @@ export interface EventSearch {
   find: (
     name: string,
     id: string,
-    of?: { tenant?: string | null },
+    of?: { tenant?: string | null | undefined },
   ) => Promise<Required<FoundEvent> | null>
 }
 

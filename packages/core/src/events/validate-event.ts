@@ -17,6 +17,7 @@ import {
   isStorableText,
   kindOf,
   resolveOptions,
+  type ResolvedOptions,
 } from '../options/check-options.ts'
 import { BEGIN } from '../postgres/checked-db.ts'
 import { isTenant, TENANT } from '../tenants/tenants.ts'
@@ -115,7 +116,7 @@ export function payloadText(payload: unknown): string {
 /** A job expires a quarter of a minute after its attempt, and within the day that pg-boss allows. */
 const LONGEST_TIMEOUT_SECONDS = 24 * 3600 - 15
 
-export type ResolvedSubscribeOptions = Required<SubscribeOptions>
+export type ResolvedSubscribeOptions = ResolvedOptions<SubscribeOptions>
 
 /** @throws InvalidEventName, InvalidSubscription, InvalidOption */
 export function resolveSubscribeOptions(

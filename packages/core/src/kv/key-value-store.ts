@@ -7,9 +7,9 @@ import { addToValue, takeKeyIfFree, deleteValue, findValue, putValue } from './k
 /** Options of the methods that write. */
 export interface EntryOptions {
   /** Seconds until the entry expires, at most 100 years. @default it does not expire */
-  ttlSeconds?: number
+  ttlSeconds?: number | undefined
   /** A client inside a transaction, which the change then belongs to. */
-  db?: Db
+  db?: Db | undefined
 }
 
 /**
@@ -21,17 +21,20 @@ export interface EntryOptions {
  */
 export interface KeyValueStore {
   /** The value, or `undefined`. */
-  get: <Value = unknown>(key: string, options?: { db?: Db }) => Promise<Value | undefined>
+  get: <Value = unknown>(
+    key: string,
+    options?: { db?: Db | undefined },
+  ) => Promise<Value | undefined>
   set: (key: string, value: unknown, options?: EntryOptions) => Promise<void>
   /** Whether there was such an entry. */
-  delete: (key: string, options?: { db?: Db }) => Promise<boolean>
+  delete: (key: string, options?: { db?: Db | undefined }) => Promise<boolean>
   /** Whether the entry was written: of several calls at once one resolves to `true`. */
   setIfAbsent: (key: string, value: unknown, options?: EntryOptions) => Promise<boolean>
   /**
    * Adds `by` (default 1) to a number that starts at 0 and returns the sum. `ttlSeconds` counts
    * from the first increment; later ones do not prolong it.
    */
-  increment: (key: string, options?: EntryOptions & { by?: number }) => Promise<number>
+  increment: (key: string, options?: EntryOptions & { by?: number | undefined }) => Promise<number>
 }
 
 export function createKeyValueStore(pool: Db): KeyValueStore {

@@ -20,18 +20,23 @@ export interface OptionRule {
 
 export type OptionRules = Record<string, OptionRule>
 
+/** Options with the defaults filled in. */
+export type ResolvedOptions<Options> = {
+  [Name in keyof Options]-?: Exclude<Options[Name], undefined>
+}
+
 /**
  * Checks what a host gave against the rules and fills in the defaults.
  *
  * @throws InvalidOption naming the option, what it was and what it must be. A string is not
  *   repeated in the message, as it may be a secret, save elements of lists and `quoted` options.
  */
-export function resolveOptions<Settled>(
+export function resolveOptions<Resolved>(
   plugin: string,
   rules: OptionRules,
   given: unknown,
   path = '',
-): Settled {
+): Resolved {
   if (!isPlainObject(given)) {
     throw new InvalidOption(
       `${plugin}: ${path ? `the option "${path.slice(0, -1)}"` : 'the options'} must be an object, got ${kindOf(given)}`,
@@ -48,7 +53,7 @@ export function resolveOptions<Settled>(
   for (const [name, rule] of Object.entries(rules)) {
     settled[name] = settleOne(plugin, `${path}${name}`, rule, given[name])
   }
-  return settled as Settled
+  return settled as Resolved
 }
 
 function settleOne(plugin: string, path: string, rule: OptionRule, value: unknown): unknown {

@@ -14,7 +14,7 @@ export interface TransactionOptions {
    * @default that of the database, `read committed` unless it was configured otherwise
    * @see https://www.postgresql.org/docs/current/transaction-iso.html
    */
-  isolation?: Isolation
+  isolation?: Isolation | undefined
 }
 
 const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'] as const

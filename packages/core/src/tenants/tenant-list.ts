@@ -40,5 +40,5 @@ const someRows = ({ table, where = 'true' }: Counted): string =>
 /** The parameters of such a statement: whose tenants, and which page of them. */
 export const tenantListPage = (
   reach: Reach,
-  { limit, after }: { limit?: number; after?: string },
+  { limit, after }: { limit?: number | undefined; after?: string | undefined },
 ): unknown[] => [reach, after ?? null, limit ?? null]

@@ -9,7 +9,7 @@ import { timeoutOf } from './timeout.ts'
 /** Options of `drain`. */
 export interface DrainOptions {
   /** @default 10000, or SVC_TESTING_TIMEOUT_MS of the environment */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
 }
 
 const FIRST_PAUSE_MS = 5

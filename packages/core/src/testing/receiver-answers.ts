@@ -20,11 +20,13 @@ interface Reply {
   delayMs: number
 }
 
+type PartOfReply = { [Name in keyof Reply]?: Reply[Name] | undefined }
+
 /**
  * A status, or more of the answer. `'timeout'` never answers, and `'reset'` closes the connection:
  * the attempt fails with the `error` of that name.
  */
-export type ReceiverAnswer = number | Partial<Reply> | 'timeout' | 'reset'
+export type ReceiverAnswer = number | PartOfReply | 'timeout' | 'reset'
 
 type Answer =
   | ReceiverAnswer

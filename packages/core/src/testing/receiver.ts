@@ -13,9 +13,9 @@ import { timeoutOf } from './timeout.ts'
 /** Options of `receiver`. */
 export interface ReceiverOptions {
   /** Without one `verified` is null; see {@link Receiver.secret}. */
-  secret?: ReceiverSecret
+  secret?: ReceiverSecret | undefined
   /** How requests are answered, as {@link Receiver.answer} takes it. @default 200 */
-  answer?: ReceiverAnswers
+  answer?: ReceiverAnswers | undefined
 }
 
 /** An HTTP server of the test that records what is delivered to it. */

@@ -4,22 +4,22 @@ import { installed } from '../installed.ts'
 /** What a provider signs a request with. */
 export interface SignedOptions {
   /** The secret that the host has under `secretName`. */
-  secret?: string
+  secret?: string | undefined
   /**
    * The private key of a provider that signs with a key pair, in PEM. The host has the public one.
    */
-  privateKey?: string
+  privateKey?: string | undefined
   /**
    * Where the request goes. Providers that sign the URL need it whole, with the `publicOrigin` of the
    * source: `https://example.com/hooks/square`.
    */
-  url?: string
+  url?: string | undefined
   /** The type of the sample that is sent, or whose headers the body gets. @default the first */
-  type?: string
+  type?: string | undefined
   /** Headers that replace those of the provider. */
-  headers?: Record<string, string>
+  headers?: Record<string, string> | undefined
   /** When it is signed. @default now */
-  at?: Date
+  at?: Date | undefined
   /** What the preset needs besides, under the name that it has there: `username`, `webhookId`, … */
   [need: string]: unknown
 }

@@ -57,10 +57,10 @@ export type Respond = (
 /** The reply to a sender's handshake. */
 export interface InboundReply {
   /** @default 200 */
-  statusCode?: number
-  headers?: Record<string, string>
+  statusCode?: number | undefined
+  headers?: Record<string, string> | undefined
   /** A string is sent as `text/plain`, anything else as JSON. @default no body */
-  body?: unknown
+  body?: unknown | undefined
 }
 
 /**
@@ -89,35 +89,37 @@ export interface InboundSource {
    * `verify`, for each item where there is `split`. `null`, or an empty string, skips deduplication.
    * @default no deduplication
    */
-  deduplicationKey?: (request: InboundRequest, body: string, item?: unknown) => string | null
+  deduplicationKey?:
+    | ((request: InboundRequest, body: string, item?: unknown) => string | null)
+    | undefined
   /** How long a key is remembered, in seconds, up to ten years. @default 86400 */
-  deduplicationTtlSeconds?: number
+  deduplicationTtlSeconds?: number | undefined
   /**
    * Returns the items of a batch, of the parsed body: each is published as an event of its own, all in
    * one transaction. @default the body is one event
    */
-  split?: (body: unknown) => readonly unknown[]
+  split?: ((body: unknown) => readonly unknown[]) | undefined
   /** The tenant that the event is published for; `null` for none. @default none */
-  tenant?: (request: InboundRequest, body: string) => string | null
+  tenant?: ((request: InboundRequest, body: string) => string | null) | undefined
   /**
    * Reads a body as JSON, whatever its content type; or returns the payload as JSON text itself.
    * @default by its content type
    */
-  readAs?: 'json' | ((request: InboundRequest, body: string) => string)
+  readAs?: 'json' | ((request: InboundRequest, body: string) => string) | undefined
   /**
    * Answers a handshake instead of publishing; returns `null` for any other request. A POST was
    * verified before. With this option GET and HEAD are routed too and are not verified before: there
    * `null` is a 404.
    * @default no handshake
    */
-  respond?: Respond
+  respond?: Respond | undefined
   /**
    * As `respond`, for a POST that its sender does not sign: called before `verify`. Whatever it
    * answers is no event. @default no such handshake
    */
-  respondUnverified?: Respond
+  respondUnverified?: Respond | undefined
   /** The answer to what was accepted, and to repeats: a 2xx. @default 200, `{ status, eventId }` */
-  answer?: InboundReply
+  answer?: InboundReply | undefined
   /** Errors are answered without a body, for senders that take no other answer. @default false */
-  emptyErrors?: boolean
+  emptyErrors?: boolean | undefined
 }

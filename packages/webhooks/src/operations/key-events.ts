@@ -5,6 +5,7 @@
 import { KEY_EVENTS } from '@svc/core/internal'
 import { KeyEventsNotAllowed } from '../errors.ts'
 import type { Webhook } from '../schemas.ts'
+import type { ChangedColumns } from '../tables/webhooks.ts'
 import { READS_KEYS, type Caller } from './caller.ts'
 
 type Seeing = Pick<Caller, 'seesKeyEvents'>
@@ -27,7 +28,7 @@ export function assertMayReceive({ seesKeyEvents }: Seeing, events: readonly str
  */
 export function assertMayAim(
   caller: Seeing,
-  { url, events, filter }: { url?: string; events?: readonly string[]; filter?: unknown },
+  { url, events, filter }: Pick<ChangedColumns, 'url' | 'events' | 'filter'>,
   before: { events: readonly string[] },
 ): void {
   if ([url, events, filter].some((field) => field !== undefined)) {

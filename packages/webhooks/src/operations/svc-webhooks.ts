@@ -203,7 +203,7 @@ export interface ActingFor extends OnBehalfOf {
    * Whether they may see the events about API keys, `svc.key.…`, and have them sent to a webhook.
    * @default true
    */
-  keyEvents?: boolean
+  keyEvents?: boolean | undefined
 }
 
 declare module '@svc/core' {

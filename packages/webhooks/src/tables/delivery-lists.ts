@@ -7,13 +7,13 @@ import { newestMs, oldestMsOf, spansBack, spansForward, timeOf, type LogSpan } f
 
 /** Which attempts are listed. */
 export interface LogSelection extends DeliveryFilter {
-  webhookId?: string
+  webhookId?: string | undefined
   /** What the names of events begin with that are left out. @default none are */
-  except?: string
+  except?: string | undefined
   /** Whose webhooks are listed. @default all */
-  reach?: Reach
+  reach?: Reach | undefined
   /** How long an attempt may take, in milliseconds. @default LEAST_BEFORE_WRITTEN_MS */
-  longestAttemptMs?: number
+  longestAttemptMs?: number | undefined
 }
 
 const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", payload,

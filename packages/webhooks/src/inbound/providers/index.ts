@@ -33,7 +33,7 @@ type SecretOf<Row> = Row extends { secret: null } ? object : { secretName: Secre
 export type ProviderOptions<Id extends ProviderId> = CommonOptions &
   SecretOf<Presets[Id]> &
   Record<NeedsOf<Presets[Id]>, string> &
-  Partial<Record<MayNeedOf<Presets[Id]>, string>>
+  Partial<Record<MayNeedOf<Presets[Id]>, string | undefined>>
 
 /** A function for each preset: it takes the options of its provider and makes a source. */
 export type Providers = {

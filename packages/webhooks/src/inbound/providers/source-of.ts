@@ -16,7 +16,9 @@ import { assertUsed, rulesOf } from './preset-options.ts'
 import type { Need, Preset, Text } from './preset.ts'
 
 /** Fields of the source that a host sets itself instead of the preset. */
-export type Overrides = Partial<Omit<InboundSource, 'path'>>
+export type Overrides = { [Name in keyof Overridden]?: Overridden[Name] | undefined }
+
+type Overridden = Omit<InboundSource, 'path'>
 
 /** The options of every preset. */
 export interface CommonOptions extends Overrides {
@@ -26,9 +28,9 @@ export interface CommonOptions extends Overrides {
    * How far a timestamp may be from now, in seconds, both ways. @default the tolerance of the
    * provider
    */
-  toleranceSeconds?: number
+  toleranceSeconds?: number | undefined
   /** Keeps the secret that the provider sends with its first request, unsigned. */
-  onHandshake?: OnHandshake
+  onHandshake?: OnHandshake | undefined
 }
 
 type Settled = CommonOptions & { secretName?: SecretName } & Partial<Record<Need, string>>
@@ -141,7 +143,7 @@ const OVERRIDES: readonly (keyof Overrides)[] = [
 ]
 
 /** Their values are checked where the source is: see sources.ts. */
-const overridesOf = (options: Settled): Overrides =>
+const overridesOf = (options: Settled): Partial<Overridden> =>
   Object.fromEntries(
     OVERRIDES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   )

@@ -1,4 +1,4 @@
-import { resolveOptions } from '@svc/core/internal'
+import { resolveOptions, type ResolvedOptions } from '@svc/core/internal'
 import type { Verify } from '../source.ts'
 import { equalHeader, isHeaderName, reject, soleHeader } from './checks.ts'
 import { hideHeaders } from './secret-headers.ts'
@@ -12,7 +12,7 @@ export interface BearerTokenOptions {
    * Header that the token is read from. In another header than `authorization` the token may come
    * without `Bearer`. @default "authorization"
    */
-  header?: string
+  header?: string | undefined
 }
 
 /**
@@ -24,7 +24,7 @@ export interface BearerTokenOptions {
  * @see https://www.rfc-editor.org/rfc/rfc6750#section-2.1
  */
 export function bearerToken(options: BearerTokenOptions): Verify {
-  const { secretName, header } = resolveOptions<Required<BearerTokenOptions>>(
+  const { secretName, header } = resolveOptions<ResolvedOptions<BearerTokenOptions>>(
     'bearerToken',
     rules,
     options,

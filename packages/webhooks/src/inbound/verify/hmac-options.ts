@@ -15,34 +15,36 @@ export interface HmacOptions {
   /** Name of the secret that holds the shared key, or names. */
   secretName: SecretName
   /** @default "SHA-256" */
-  algorithm?: keyof typeof DIGESTS
+  algorithm?: keyof typeof DIGESTS | undefined
   /** How the signature is written; hex is read in either case. @default "hex" */
-  encoding?: SignatureEncoding
+  encoding?: SignatureEncoding | undefined
   /** What the header begins with before the signature; without it a request is refused. @default "" */
-  prefix?: string
+  prefix?: string | undefined
   /**
    * Takes the header apart where it holds more than one signature: a function, or the names of the
    * fields of a `name=value` list. Of several signatures one must match.
    * @default the header is the signature
    */
-  extractSignature?: ((headerValue: string) => Extracted) | SignatureFields
+  extractSignature?: (((headerValue: string) => Extracted) | SignatureFields) | undefined
   /** Header that holds the timestamp, where the sender has one for it. @default none */
-  timestampHeader?: string
+  timestampHeader?: string | undefined
   /** @default "seconds" */
-  timestampUnit?: TimestampUnit
+  timestampUnit?: TimestampUnit | undefined
   /**
    * How far the timestamp may be from now, into the past and into the future, in seconds. Needs a
    * `computePayload` with the timestamp in it.
    * @default the timestamp is part of what is signed, but its age is not checked
    */
-  toleranceSeconds?: number
+  toleranceSeconds?: number | undefined
   /**
    * Builds what is signed. A body that is not UTF-8 is passed with one character for each byte.
    * @default the bytes of the body
    */
-  computePayload?: (body: string, timestamp: string, request: InboundRequest) => string | Uint8Array
+  computePayload?:
+    | ((body: string, timestamp: string, request: InboundRequest) => string | Uint8Array)
+    | undefined
   /** Makes the key from the secret, for instance `(secret) => Buffer.from(secret, 'hex')`. @default its text */
-  key?: (secret: string) => string | Uint8Array
+  key?: ((secret: string) => string | Uint8Array) | undefined
 }
 
 /** {@link HmacOptions} with the defaults filled in. */
@@ -100,7 +102,7 @@ const rules: OptionRules = {
 
 /** Fills in the defaults. @throws InvalidOption */
 export function resolveHmacOptions(options: HmacOptions): HmacSettings {
-  const resolved = resolveOptions<HmacSettings & Required<Pick<HmacOptions, 'algorithm'>>>(
+  const resolved = resolveOptions<HmacSettings & { algorithm: keyof typeof DIGESTS }>(
     'hmac',
     rules,
     options,

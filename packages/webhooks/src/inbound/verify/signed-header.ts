@@ -9,9 +9,9 @@ export interface SignatureFields {
   /** Name of the field that holds the signature; the field may be repeated. */
   signature: string
   /** Name of the field that holds the timestamp. @default none */
-  timestamp?: string
+  timestamp?: string | undefined
   /** Text between two fields. @default "," */
-  separator?: string
+  separator?: string | undefined
 }
 
 /** The signatures of a header and the timestamp beside them. */

@@ -11,14 +11,14 @@ export interface AutoDisableOptions {
   /** A webhook is disabled when an attempt fails, and all its attempts have failed for this time. */
   failingForSeconds: number
   /** `svc.webhook.failing` is published after this time. @default half of failingForSeconds */
-  warnAfterSeconds?: number
+  warnAfterSeconds?: number | undefined
   /** How many of its attempts must have failed before it is disabled. @default 20 */
-  minAttempts?: number
+  minAttempts?: number | undefined
   /**
    * How often a disabled webhook is tried: with a waiting delivery, else with its newest dead letter, else
    * with a test. @default never
    */
-  probeEverySeconds?: number | null
+  probeEverySeconds?: number | null | undefined
 }
 
 /** {@link AutoDisableOptions} with the defaults filled in. */

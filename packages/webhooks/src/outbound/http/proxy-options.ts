@@ -1,5 +1,10 @@
 import { InvalidOption, type Secrets } from '@svc/core'
-import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
+import {
+  isString,
+  resolveOptions,
+  type OptionRules,
+  type ResolvedOptions,
+} from '@svc/core/internal'
 import type { Proxy, ProxyFault } from './proxy-tunnel.ts'
 
 /**
@@ -12,7 +17,7 @@ export interface ProxyOptions {
   /** `http://proxy.example:3128`, or `https://…` where the way to the proxy is encrypted as well. */
   url: string
   /** The name of a secret that holds `user:password` for the proxy. @default no credentials */
-  secretName?: string | null
+  secretName?: string | null | undefined
 }
 
 const rules: OptionRules = {
@@ -36,10 +41,10 @@ function isProxyUrl(text: string): boolean {
 }
 
 /** @throws InvalidOption */
-export const resolveProxy = (given: unknown): Required<ProxyOptions> | null =>
+export const resolveProxy = (given: unknown): ResolvedOptions<ProxyOptions> | null =>
   given === null || given === undefined
     ? null
-    : resolveOptions<Required<ProxyOptions>>('svcWebhooks', rules, given, 'proxy.')
+    : resolveOptions<ResolvedOptions<ProxyOptions>>('svcWebhooks', rules, given, 'proxy.')
 
 interface Log {
   warn(details: object, message: string): void
@@ -49,7 +54,7 @@ const LOG_EVERY_MS = 60_000
 
 /** @throws InvalidOption where the secret is not there, or is another text */
 export async function createProxy(
-  { url, secretName }: Required<ProxyOptions>,
+  { url, secretName }: ResolvedOptions<ProxyOptions>,
   secrets: Pick<Secrets, 'get'>,
   log: Log,
 ): Promise<Proxy> {

@@ -19,9 +19,9 @@ export interface Transformed {
   /** A string is sent as it is, anything else as JSON. */
   body: string | object
   /** Headers to add. Headers of the webhook take precedence. @default none */
-  headers?: Record<string, string>
+  headers?: Record<string, string> | undefined
   /** @default `application/json` for an object, `text/plain; charset=utf-8` for a string */
-  contentType?: string
+  contentType?: string | undefined
 }
 
 /**
