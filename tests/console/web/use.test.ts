@@ -1,6 +1,7 @@
 /** What an operator does on the page, in one browser and on one host. */
 import t, { type Test } from 'tap'
 import type { Page } from 'playwright-core'
+import { hasBadDays } from './stories/bad-days.ts'
 import { worksWithKeys } from './stories/keys.ts'
 import { worksWithTheKeyboard } from './stories/keyboard.ts'
 import { makesAPortalLink } from './stories/portal-link.ts'
@@ -20,6 +21,7 @@ t.test('an operator uses the page', async (t) => {
       worksWithWebhooks(t, page, visit, life),
     )
     await t.test('and works with keys', (t) => worksWithKeys(t, page, visit, life))
+    await t.test('and loses nothing on a bad day', (t) => hasBadDays(t, visit, life))
     await t.test('and reaches everything with the keyboard, without losing the focus', (t) =>
       worksWithTheKeyboard(t, visit),
     )

@@ -71,7 +71,13 @@ async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
 async function changesIt(t: Test, page: Page, { app }: Visit, id: string) {
   const read = () => app.svc.webhooks.get(id)
   await click(page, 'Pause')
+  await page.getByRole('dialog').getByText('are not sent to it').waitFor()
+  await confirm(page, 'Pause')
+  await page.getByText('Paused.', { exact: true }).waitFor()
+  await app.svc.events.publish('order.created', { id: 60, total: 60 })
   await click(page, 'Resume')
+  await page.getByRole('heading', { name: 'Send what it missed while it was paused' }).waitFor()
+  await toasted(page, '1 delivery on their way', () => confirm(page, 'Send 1 delivery'))
   await page.getByRole('button', { name: 'Pause' }).waitFor()
   t.equal((await read()).active, true)
   const { secret } = await read()
@@ -96,7 +102,13 @@ async function changesIt(t: Test, page: Page, { app }: Visit, id: string) {
 
 async function redrives(page: Page, { app }: Visit, id: string) {
   await page.getByRole('checkbox').first().check()
+  await page.getByRole('button', { name: 'Redrive 1 chosen' }).waitFor()
+  await goTo(page, `dead-letters?webhookId=${id}&event=order.shipped`)
+  await page.getByRole('heading', { name: 'Nothing matches these filters' }).waitFor()
+  await page.getByRole('button', { name: 'Redrive 1 chosen' }).waitFor({ state: 'detached' })
+  await goTo(page, `dead-letters?webhookId=${id}`)
   await click(page, 'Redrive 1 chosen')
+  await confirm(page, 'Redrive 1')
   const left = (count: number) =>
     until(
       () => app.svc.webhooks.listDeadLetters(id),

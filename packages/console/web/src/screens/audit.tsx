@@ -101,14 +101,20 @@ const PLACES: Record<string, 'webhooks' | 'keys' | 'users'> = {
 function Target({ of: { target } }: { of: AuditEntry }) {
   const { may } = useSession()
   const place = PLACES[target.kind]
-  if (!place || !may(`${place}:read`)) return <bdi class="mono">{shortId(target.id)}</bdi>
+  if (!place || !may(`${place}:read`)) return <TargetName of={target} />
   return (
-    <Link to={href(`${place}/${target.id}`)} class="mono">
+    <Link to={href(`${place}/${target.id}`)}>
       <span class="unseen">{`${target.kind} `}</span>
-      <bdi>{shortId(target.id)}</bdi>
+      <TargetName of={target} />
     </Link>
   )
 }
+
+const TargetName = ({ of: { id, name } }: { of: AuditEntry['target'] }) => (
+  <bdi class={name === null ? 'mono' : undefined} title={id}>
+    {name ?? shortId(id)}
+  </bdi>
+)
 
 const ACTORS: Record<AuditEntry['actor']['kind'], string> = {
   key: 'API key',
@@ -123,6 +129,9 @@ function Actor({ of: { actor } }: { of: AuditEntry }) {
   return (
     <span class="nowrap">
       {ACTORS[actor.kind]}{' '}
+      {(actor.name ?? actor.userId) && (
+        <bdi title={actor.userId ?? undefined}>{actor.name ?? actor.userId}</bdi>
+      )}{' '}
       {actor.keyId && may('keys:read') && (
         <Link to={href(`keys/${actor.keyId}`)} class="mono">
           <span class="unseen">key </span>

@@ -11,7 +11,7 @@ import { Button } from '../ui/button.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { FilterBar, TextFilter, SpanFilter } from '../ui/filter-bar.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
-import { Empty, ProblemNote } from '../ui/notes.tsx'
+import { Empty } from '../ui/notes.tsx'
 import { TenantFilter } from '../ui/tenant.tsx'
 import { say } from '../ui/toasts.tsx'
 import { WebhookFilter } from '../ui/webhook-filter.tsx'
@@ -24,7 +24,7 @@ export function DeadLettersScreen() {
   const { values, set, clear, given, any } = useFilters(FILTERS)
   const { names } = useCatalogue()
   const [chosen, setChosen] = useState<readonly Attempt[]>([])
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<'chosen' | 'all' | null>(null)
   const redriving = useChange()
   const pages = usePages(
     JSON.stringify(given),
@@ -32,10 +32,13 @@ export function DeadLettersScreen() {
       call('deadLetters.list', { ...(given as DeliveryQuery), ...(after && { after }) }, signal),
     ['deliveries', 'webhooks'],
   )
-  const redrive = async (letters: readonly Attempt[]) => {
-    const done = await redriving.run(() => redriveSome(letters))
+  // What a filter has taken out of sight is not redriven.
+  const visible = chosen.filter(({ id }) => pages.rows?.some((row) => row.id === id))
+  const redrive = async () => {
+    const done = await redriving.run(() => redriveSome(visible))
     if (done === undefined) return
     say(`${plural(done, 'delivery', 'deliveries')} queued again`)
+    setAsking(null)
     setChosen([])
     pages.reload()
   }
@@ -47,19 +50,18 @@ export function DeadLettersScreen() {
       actions={
         writable && (
           <>
-            {chosen.length > 0 && (
-              <Button kind="primary" busy={redriving.busy} onClick={() => void redrive(chosen)}>
-                {`Redrive ${chosen.length} chosen`}
+            {visible.length > 0 && (
+              <Button kind="primary" onClick={() => setAsking('chosen')}>
+                {`Redrive ${visible.length} chosen`}
               </Button>
             )}
             {values.webhookId && (pages.rows?.length ?? 0) > 0 && (
-              <Button onClick={() => setAsking(true)}>Redrive all of this webhook</Button>
+              <Button onClick={() => setAsking('all')}>Redrive all of this webhook</Button>
             )}
           </>
         )
       }
     >
-      {redriving.problem && <ProblemNote problem={redriving.problem} />}
       <FilterBar
         any={any}
         onClear={clear}
@@ -84,7 +86,7 @@ export function DeadLettersScreen() {
         <AttemptsTable
           pages={pages}
           without={['next', 'status']}
-          {...(writable && { first: chooser(pages.rows ?? [], chosen, setChosen) })}
+          {...(writable && { first: chooser(visible, setChosen) })}
           empty={
             any ? (
               <Empty title="Nothing matches these filters">Clear some of them to see more.</Empty>
@@ -96,10 +98,25 @@ export function DeadLettersScreen() {
           }
         />
       </Panel>
-      {asking && (
+      {asking === 'chosen' && (
+        <FormDialog
+          title="Redrive the chosen dead letters"
+          submit={`Redrive ${visible.length}`}
+          busy={redriving.busy}
+          problem={redriving.problem}
+          disabled={visible.length === 0}
+          onSubmit={() => void redrive()}
+          onClose={() => setAsking(null)}
+        >
+          <p>
+            {`${plural(visible.length, 'delivery is', 'deliveries are')} queued again, each with all its attempts.`}
+          </p>
+        </FormDialog>
+      )}
+      {asking === 'all' && (
         <RedriveAll
           webhookId={values.webhookId}
-          onClose={() => setAsking(false)}
+          onClose={() => setAsking(null)}
           onDone={pages.reload}
         />
       )}
@@ -107,11 +124,7 @@ export function DeadLettersScreen() {
   )
 }
 
-const chooser = (
-  rows: readonly Attempt[],
-  chosen: readonly Attempt[],
-  onChosen: (chosen: readonly Attempt[]) => void,
-) => ({
+const chooser = (chosen: readonly Attempt[], onChosen: (chosen: readonly Attempt[]) => void) => ({
   name: 'Chosen',
   bare: true,
   cell: (row: Attempt) => (
@@ -121,9 +134,7 @@ const chooser = (
       checked={chosen.some(({ id }) => id === row.id)}
       onChange={({ currentTarget }) =>
         onChosen(
-          currentTarget.checked
-            ? [...chosen.filter(({ id }) => rows.some((one) => one.id === id)), row]
-            : chosen.filter(({ id }) => id !== row.id),
+          currentTarget.checked ? [...chosen, row] : chosen.filter(({ id }) => id !== row.id),
         )
       }
     />

@@ -45,6 +45,7 @@ export function EventScreen({ name, id }: { name: string; id: string }) {
                 rows: data.attempts,
                 problem: undefined,
                 hasMore: false,
+                isCut: false,
                 loadingMore: false,
                 more: () => {},
                 reload: event.reload,

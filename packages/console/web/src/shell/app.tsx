@@ -1,37 +1,50 @@
 /** Shows the sign-in, or the screens of the session. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Session } from '../server/contract.ts'
+import type { Session, SignedIn, SignedOut } from '../server/contract.ts'
 import { request, whenSignedOut, type Problem } from '../server/call.ts'
-import { closeStream, openStream } from '../server/live.ts'
+import { closeStream, openStream, whenStreamLost } from '../server/live.ts'
 import { asProblem } from '../state/use-query.ts'
 import { ProblemNote } from '../ui/notes.tsx'
 import { Toasts } from '../ui/toasts.tsx'
 import { Frame } from './frame.tsx'
 import { SessionContext } from './session.ts'
-import { SignIn } from './sign-in.tsx'
+import { SignIn, SignInAgain } from './sign-in.tsx'
 import { applyTheme } from './theme.ts'
+
+const whoIs = ({ via, tenant, userId }: SignedIn): string => JSON.stringify([via, tenant, userId])
 
 export function App() {
   const [session, setSession] = useState<Session>()
+  // The session of the page has ended, and the page is kept until somebody signs in again.
+  const [ended, setEnded] = useState<SignedOut>()
   const [problem, setProblem] = useState<Problem>()
+  const take = (loaded: Session) => {
+    applyTheme(loaded.theme)
+    setEnded(undefined)
+    setSession(loaded)
+    setProblem(undefined)
+  }
   const load = () =>
     request<Session>('GET', 'api/session')
-      .then((loaded) => {
-        applyTheme(loaded.theme)
-        setSession(loaded)
-        setProblem(undefined)
-      })
+      .then(take)
       .catch((error: unknown) => setProblem(asProblem(error)))
   useEffect(() => {
     void load()
-    return whenSignedOut(() => void load())
+    // Where the server does not answer, the screens say so themselves.
+    const look = () =>
+      void request<Session>('GET', 'api/session').then(
+        (loaded) => !loaded.signedIn && setEnded(loaded),
+        () => {},
+      )
+    const stops = [whenSignedOut(look), whenStreamLost(look)]
+    return () => stops.forEach((stop) => stop())
   }, [])
-  const signedIn = session?.signedIn === true
+  const isLive = session?.signedIn === true && ended === undefined
   useEffect(() => {
-    if (!signedIn) return
+    if (!isLive) return
     openStream()
     return closeStream
-  }, [signedIn])
+  }, [isLive])
 
   if (problem) {
     return (
@@ -42,10 +55,12 @@ export function App() {
   }
   // The page shows its name meanwhile, which index.html has.
   if (!session) return null
-  if (!session.signedIn) return <SignIn session={session} onSession={setSession} />
+  if (!session.signedIn) return <SignIn session={session} onSession={take} />
   return (
-    <SessionContext.Provider value={session}>
-      <Frame onSession={setSession} />
+    // Another person begins with a page of their own.
+    <SessionContext.Provider value={session} key={whoIs(session)}>
+      <Frame onSession={take} />
+      {ended && <SignInAgain session={ended} onSession={take} />}
       <Toasts />
     </SessionContext.Provider>
   )

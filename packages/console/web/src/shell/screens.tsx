@@ -170,9 +170,18 @@ export const isOpen = ({ rights, needs }: ScreenEntry, { can, features }: Signed
 export const openScreens = (session: SignedIn): ScreenEntry[] =>
   SCREENS.filter((screen) => isOpen(screen, session))
 
+/** None where the path is not one that this page has made. */
+function partsOf(path: string): string[] {
+  try {
+    return path.split('/').map(decodeURIComponent)
+  } catch {
+    return []
+  }
+}
+
 /** The screen of a path, and the rest of the path. */
 export function screenAt(path: string): { screen: ScreenEntry; rest: string[] } | undefined {
-  const [first = '', ...rest] = path.split('/').map(decodeURIComponent)
+  const [first, ...rest] = partsOf(path)
   const screen = SCREENS.find((one) => one.path === first)
   return screen && (rest.length === 0 || screen.one) ? { screen, rest } : undefined
 }

@@ -9,6 +9,8 @@ export interface Pages<Row> {
   rows: Row[] | undefined
   problem: Problem | undefined
   hasMore: boolean
+  /** The page ended early: there may be more of what is looked for, further on. */
+  isCut: boolean
   loadingMore: boolean
   more: () => void
   reload: () => void
@@ -18,12 +20,16 @@ interface State<Row> {
   key: string
   rows?: Row[]
   next: string | null
+  isCut?: boolean
   problem?: Problem
 }
 
 export function usePages<Row>(
   key: string,
-  read: (after: string | undefined, signal: AbortSignal) => Promise<Page<Row>>,
+  read: (
+    after: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<Page<Row> & { complete?: boolean }>,
   topics: readonly Topic[] = [],
 ): Pages<Row> {
   const [state, setState] = useState<State<Row>>({ key, next: null })
@@ -35,7 +41,9 @@ export function usePages<Row>(
     const controller = new AbortController()
     latest
       .current(undefined, controller.signal)
-      .then(({ items, next }) => setState({ key, rows: items, next }))
+      .then(({ items, next, complete }) =>
+        setState({ key, rows: items, next, isCut: complete === false }),
+      )
       .catch((error: unknown) => {
         if (controller.signal.aborted) return
         setState((before) => ({
@@ -59,9 +67,11 @@ export function usePages<Row>(
     setLoadingMore(true)
     latest
       .current(state.next, new AbortController().signal)
-      .then(({ items, next }) =>
+      .then(({ items, next, complete }) =>
         setState((before) =>
-          before.key === key ? { key, rows: [...(before.rows ?? []), ...items], next } : before,
+          before.key === key
+            ? { key, rows: [...(before.rows ?? []), ...items], next, isCut: complete === false }
+            : before,
         ),
       )
       .catch((error: unknown) => setState((before) => ({ ...before, problem: asProblem(error) })))
@@ -71,6 +81,7 @@ export function usePages<Row>(
     rows: known ? state.rows : undefined,
     problem: known ? state.problem : undefined,
     hasMore: known && state.next !== null,
+    isCut: known && state.isCut === true,
     loadingMore,
     more,
     reload,

@@ -10,11 +10,20 @@ interface DialogProps {
   onClose: () => void
   children: ComponentChildren
   wide?: boolean
-  /** A secret is on show that is never shown again: a stray click beside the dialog keeps it open. */
+  /** A secret is on show that is never shown again: neither Escape nor a click beside it closes it. */
   sticky?: boolean
+  /** What is behind it is not shown. */
+  covering?: boolean
 }
 
-export function Dialog({ title, onClose, children, wide = false, sticky = false }: DialogProps) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide = false,
+  sticky = false,
+  covering = false,
+}: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -30,11 +39,15 @@ export function Dialog({ title, onClose, children, wide = false, sticky = false 
   return (
     <dialog
       ref={dialog}
-      class={wide ? 'wide' : undefined}
+      class={[wide && 'wide', covering && 'covering'].filter(Boolean).join(' ') || undefined}
       aria-labelledby={id}
+      onKeyDown={(event) => {
+        // A browser lets a dialog keep itself open once, and closes it at the second Escape.
+        if (sticky && event.key === 'Escape') event.preventDefault()
+      }}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        if (!sticky) onClose()
       }}
       onClick={(event) => {
         if (event.target === dialog.current && !sticky) onClose()

@@ -1,6 +1,6 @@
 /** Single values: a time, an id, a state, a list of names and values. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ago, exact, shortId } from '../text/format.ts'
 import { IconButton, Link } from './button.tsx'
 import { say } from './toasts.tsx'
@@ -31,16 +31,35 @@ export const ExactTime = ({ at, fine = false }: { at: string; fine?: boolean }) 
   </time>
 )
 
+/**
+ * Where the browser does not allow it, on plain HTTP or in a frame without `clipboard-write`, the whole
+ * text is shown, selected, to be copied by hand.
+ */
 export function Copy({ text, what }: { text: string; what: string }) {
-  const [done, setDone] = useState(false)
+  const [state, setState] = useState<'idle' | 'done' | 'refused'>('idle')
+  const byHand = useRef<HTMLInputElement>(null)
+  useEffect(() => byHand.current?.select(), [state])
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setDone(true)
+    try {
+      await navigator.clipboard.writeText(text)
+    } catch {
+      setState('refused')
+      say(`The browser does not allow to copy here: press Ctrl-C or ⌘C`)
+      return
+    }
+    setState('done')
     say(`Copied ${what}`)
-    setTimeout(() => setDone(false), 1500)
+    setTimeout(() => setState('idle'), 1500)
+  }
+  if (state === 'refused') {
+    return <input ref={byHand} class="by-hand mono" aria-label={what} value={text} readOnly />
   }
   return (
-    <IconButton icon={done ? 'check' : 'copy'} label={`Copy ${what}`} onClick={() => void copy()} />
+    <IconButton
+      icon={state === 'done' ? 'check' : 'copy'}
+      label={`Copy ${what}`}
+      onClick={() => void copy()}
+    />
   )
 }
 

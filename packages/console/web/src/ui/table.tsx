@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { Pages } from '../state/use-pages.ts'
 import { go } from '../state/router.ts'
 import { Button } from './button.tsx'
-import { Loading, ProblemNote } from './notes.tsx'
+import { Empty, Loading, ProblemNote } from './notes.tsx'
 
 export interface Column<Row> {
   name: string
@@ -75,17 +75,22 @@ export function PagedTable<Row>({
   empty,
   ...table
 }: Omit<TableProps<Row>, 'rows'> & { pages: Pages<Row>; empty: ComponentChildren }) {
-  const { rows, problem, hasMore, loadingMore, more, reload } = pages
+  const { rows, problem, hasMore, isCut, loadingMore, more, reload } = pages
   return (
     <>
       {problem && <ProblemNote problem={problem} retry={reload} />}
       {!rows && !problem && <Loading />}
-      {rows?.length === 0 && empty}
+      {rows?.length === 0 && !isCut && empty}
+      {isCut && (
+        <Empty title={rows?.length === 0 ? 'Nothing found so far' : 'The search is not finished'}>
+          It stopped after a moment, so as not to burden the database. Go on with older rows.
+        </Empty>
+      )}
       {rows && rows.length > 0 && <Table {...table} rows={rows} />}
       {hasMore && (
         <div class="more">
           <Button busy={loadingMore} onClick={more}>
-            Show older
+            {isCut ? 'Search further' : 'Show older'}
           </Button>
         </div>
       )}

@@ -3,10 +3,12 @@ import { call } from '../../server/call.ts'
 import { go, href } from '../../state/router.ts'
 import { useChange } from '../../state/use-change.ts'
 import { useQuery } from '../../state/use-query.ts'
-import type { CreatedApiKey } from '../../server/contract.ts'
+import type { CallResult, CreatedApiKey } from '../../server/contract.ts'
 import { emptyKeyDraft, readKeyDraft } from '../../text/key-draft.ts'
+import { shortId } from '../../text/format.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
+import { Note, ProblemNote } from '../../ui/notes.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { KeyFieldsForm } from './key-fields.tsx'
 
@@ -25,8 +27,8 @@ export function NewKeyDialog({
   const [mistake, setMistake] = useState('')
   const [made, setMade] = useState<CreatedApiKey>()
   const { busy, problem, run } = useChange()
-  const users = useQuery(userId ? null : 'users', (signal) =>
-    call('users.list', { limit: 200 }, signal),
+  const owners = useQuery(userId ? null : 'owners', (signal) =>
+    call('keys.owners', { limit: 200 }, signal),
   )
   const create = async () => {
     const read = readKeyDraft(draft)
@@ -49,29 +51,8 @@ export function NewKeyDialog({
       onSubmit={() => void create()}
       onClose={onClose}
     >
-      {!userId &&
-        (users.data && users.data.items.length > 0 && users.data.next === null ? (
-          <Select
-            label="User"
-            value={owner}
-            onValue={setOwner}
-            choices={[
-              { value: '', label: 'Choose whose key it is' },
-              ...users.data.items.map(({ id, name, email, tenant }) => ({
-                value: id,
-                label: `${name} · ${email}${tenant ? ` · ${tenant}` : ''}`,
-              })),
-            ]}
-          />
-        ) : (
-          <TextField
-            label="User id"
-            value={owner}
-            onValue={setOwner}
-            mono
-            hint="Whose key it is: see Users."
-          />
-        ))}
+      {owners.problem && <ProblemNote problem={owners.problem} retry={owners.reload} />}
+      {owners.data && <Owner of={owners.data} owner={owner} onOwner={setOwner} />}
       <KeyFieldsForm
         draft={draft}
         set={(change) => setDraft((before) => ({ ...before, ...change }))}
@@ -82,6 +63,43 @@ export function NewKeyDialog({
         </p>
       )}
     </FormDialog>
+  )
+}
+
+/** Whose key it is: chosen by name. Of more than one page of users, another one is named by its id. */
+function Owner({
+  of: { items, next },
+  owner,
+  onOwner,
+}: {
+  of: CallResult<'keys.owners'>
+  owner: string
+  onOwner: (id: string) => void
+}) {
+  if (items.length === 0) {
+    return <Note kind="warn">There is no user whose key it could be: make one first.</Note>
+  }
+  return (
+    <>
+      <Select
+        label="User"
+        value={items.some(({ id }) => id === owner) ? owner : ''}
+        onValue={onOwner}
+        choices={[
+          { value: '', label: 'Choose whose key it is' },
+          ...items.map(({ id, name }) => ({ value: id, label: `${name} · ${shortId(id)}` })),
+        ]}
+      />
+      {next !== null && (
+        <TextField
+          label="Or the id of another user"
+          value={owner}
+          onValue={onOwner}
+          mono
+          hint="The newest 200 are above."
+        />
+      )}
+    </>
   )
 }
 

@@ -1,12 +1,12 @@
 /** Webhooks and dead letters that need a person's attention, each with a link to its screen. */
 import type { ComponentChildren } from 'preact'
-import type { Attempt, Webhook } from '../../server/contract.ts'
+import type { Attempt, Count, Webhook, WebhookState } from '../../server/contract.ts'
 import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
 import { href } from '../../state/router.ts'
 import { useQuery } from '../../state/use-query.ts'
 import { ago, plural, shortId } from '../../text/format.ts'
-import { ButtonLink } from '../../ui/button.tsx'
+import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, type Tone } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/layout.tsx'
 import { Note } from '../../ui/notes.tsx'
@@ -22,19 +22,24 @@ interface AttentionItem {
 
 const MOST = 6
 
+/** What is shown are the newest of each kind; the counts are of all. */
 export function Attention() {
   const { session, may } = useSession()
-  const webhooks = useQuery('webhooks', (signal) => call('webhooks.list', { limit: 200 }, signal), [
-    'webhooks',
-  ])
+  const topics = ['webhooks'] as const
+  const any = useQuery('any', (signal) => call('webhooks.list', { limit: 1 }, signal), topics)
+  const disabled = useWebhooksOf('disabled')
+  const failing = useWebhooksOf('failing')
   const letters = useQuery(
     may('deliveries:read') ? 'letters' : null,
-    (signal) => call('deadLetters.list', { limit: 200 }, signal),
+    (signal) =>
+      Promise.all([
+        call('deadLetters.list', { limit: 200 }, signal),
+        call('deadLetters.count', {}, signal),
+      ]),
     ['deliveries', 'webhooks'],
   )
-  if (!webhooks.data) return null
-  const known = webhooks.data.items
-  if (known.length === 0 && session.can.includes('webhooks:write')) {
+  if (!any.data || !disabled.data || !failing.data) return null
+  if (any.data.items.length === 0 && session.can.includes('webhooks:write')) {
     return (
       <Note
         kind="info"
@@ -48,7 +53,9 @@ export function Attention() {
       </Note>
     )
   }
-  const items = [...failingWebhooks(known), ...deadLetters(letters.data?.items ?? [], known)]
+  const [dead, deadCount] = letters.data ?? [{ items: [] }, { count: 0 }]
+  const known = [...disabled.data.items, ...failing.data.items]
+  const items = [...failingWebhooks(known), ...deadLetters(dead.items, known)]
   if (items.length === 0) return null
   return (
     <Panel title="Needs attention">
@@ -62,10 +69,38 @@ export function Attention() {
           </li>
         ))}
       </ul>
-      {items.length > MOST && <p class="hint">{`And ${items.length - MOST} more.`}</p>}
+      <p class="hint in-all">
+        In all:{' '}
+        <Link
+          to={href('webhooks', { state: 'disabled' })}
+        >{`${numbered(disabled.data)} disabled`}</Link>
+        ,{' '}
+        <Link
+          to={href('webhooks', { state: 'failing' })}
+        >{`${numbered(failing.data)} failing`}</Link>
+        {letters.data && (
+          <>
+            , <Link to={href('dead-letters')}>{`${numbered(deadCount)} dead letters`}</Link>
+          </>
+        )}
+      </p>
     </Panel>
   )
 }
+
+function useWebhooksOf(state: WebhookState) {
+  return useQuery(
+    state,
+    async (signal) => ({
+      ...(await call('webhooks.list', { state, limit: MOST }, signal)),
+      ...(await call('webhooks.count', { state }, signal)),
+    }),
+    ['webhooks'],
+  )
+}
+
+const numbered = ({ count, atLeast }: Count): string =>
+  atLeast ? `more than ${count}` : String(count)
 
 const nameOf = ({ label, url }: Webhook) => <bdi>{label ?? url}</bdi>
 

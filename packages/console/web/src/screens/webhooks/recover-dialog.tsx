@@ -18,10 +18,21 @@ const WHAT = [
 ]
 const DAY_MS = 86_400_000
 
-export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+export function RecoverDialog({
+  webhook,
+  title = 'Recover deliveries',
+  since: from,
+  onClose,
+}: {
+  webhook: Webhook
+  title?: string
+  /** Where the span begins. @default when it began to fail, or a day ago */
+  since?: string | undefined
+  onClose: () => void
+}) {
   const [what, setWhat] = useState('missing')
   const [since, setSince] = useState(() =>
-    toLocal(webhook.failingSince ?? new Date(Date.now() - DAY_MS).toISOString()),
+    toLocal(from ?? webhook.failingSince ?? new Date(Date.now() - DAY_MS).toISOString()),
   )
   const [until, setUntil] = useState('')
   const [perSecond, setPerSecond] = useState('')
@@ -38,6 +49,7 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose:
     call('webhooks.recover', { ...input, dryRun: true }, signal),
   )
   const found = preview.data?.deliveries
+  const all = preview.data?.atLeast ? 'more than ' : ''
   const recover = async () => {
     const done = await run(() => call('webhooks.recover', input))
     if (!done) return
@@ -48,8 +60,8 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose:
   }
   return (
     <FormDialog
-      title="Recover deliveries"
-      submit={found ? `Send ${plural(found, 'delivery', 'deliveries')}` : 'Send'}
+      title={title}
+      submit={found ? `Send ${all}${plural(found, 'delivery', 'deliveries')}` : 'Send'}
       busy={busy}
       problem={problem}
       disabled={!found}
@@ -76,7 +88,7 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose:
       {found !== undefined && (
         <Note kind={found > 0 ? 'info' : 'ok'}>
           {found > 0
-            ? `${plural(found, 'delivery', 'deliveries')} would be sent.`
+            ? `${all}${plural(found, 'delivery', 'deliveries')} would be sent.`
             : 'Nothing of that kind in this span.'}
         </Note>
       )}

@@ -15,7 +15,7 @@ import { say } from '../../ui/toasts.tsx'
 import { useCatalogue } from '../use-catalogue.ts'
 import { RecoverDialog } from './recover-dialog.tsx'
 
-type DialogName = 'test' | 'rotate' | 'recover' | 'delete' | null
+type DialogName = 'test' | 'pause' | 'rotate' | 'recover' | 'missed' | 'delete' | null
 
 export function WebhookActions({
   webhook,
@@ -25,26 +25,60 @@ export function WebhookActions({
   onChanged: () => void
 }) {
   const [dialog, setDialog] = useState<DialogName>(null)
-  const pausing = useChange()
+  const changing = useChange()
+  // The pause began at the latest change, or before it.
+  const [pausedAt, setPausedAt] = useState<string>()
   const close = () => setDialog(null)
   const setActive = async (active: boolean) => {
-    const changed = await pausing.run(() => call('webhooks.update', { id: webhook.id, active }))
+    const changed = await changing.run(() => call('webhooks.update', { id: webhook.id, active }))
     if (!changed) return
-    say(active ? 'Resumed: what waited is sent' : 'Paused: its deliveries wait')
+    say(active ? 'Resumed: what waited is sent' : 'Paused')
+    // What a disabled webhook missed is sent without being asked for.
+    const hasMissed = active && webhook.disabledReason === null
+    setPausedAt(webhook.updatedAt)
+    setDialog(hasMissed ? 'missed' : null)
     onChanged()
   }
   return (
     <>
       <Button onClick={() => setDialog('test')}>Send a test</Button>
-      <Button busy={pausing.busy} onClick={() => void setActive(!webhook.active)}>
-        {webhook.active ? 'Pause' : 'Resume'}
-      </Button>
+      {webhook.active ? (
+        <Button onClick={() => setDialog('pause')}>Pause</Button>
+      ) : (
+        <Button busy={changing.busy} onClick={() => void setActive(true)}>
+          Resume
+        </Button>
+      )}
       <Button onClick={() => setDialog('recover')}>Recover</Button>
       <Button onClick={() => setDialog('rotate')}>Rotate secret</Button>
       <Button kind="danger" onClick={() => setDialog('delete')}>
         Delete
       </Button>
-      {pausing.problem && <ProblemNote problem={pausing.problem} />}
+      {changing.problem && dialog !== 'pause' && <ProblemNote problem={changing.problem} />}
+      {dialog === 'pause' && (
+        <FormDialog
+          title="Pause this webhook"
+          submit="Pause"
+          busy={changing.busy}
+          problem={changing.problem}
+          onSubmit={() => void setActive(false)}
+          onClose={close}
+        >
+          <p>
+            Deliveries that wait are kept, and are sent when it is resumed. Events that are
+            published while it is paused are not sent to it: to send those too, recover them after
+            resuming.
+          </p>
+        </FormDialog>
+      )}
+      {dialog === 'missed' && (
+        <RecoverDialog
+          webhook={webhook}
+          title="Send what it missed while it was paused"
+          since={pausedAt}
+          onClose={close}
+        />
+      )}
       {dialog === 'test' && <TestDialog webhook={webhook} onClose={close} />}
       {dialog === 'rotate' && (
         <RotateDialog

@@ -91,7 +91,15 @@ function WebhookProblem({
       </Note>
     )
   }
-  if (active && failingSince) {
+  if (!active) {
+    return (
+      <Note kind="info">
+        <b>Paused. </b>Deliveries that wait are sent when it is resumed. Events that are published
+        meanwhile are not sent to it.
+      </Note>
+    )
+  }
+  if (failingSince) {
     return (
       <Note kind="warn">
         <b>

@@ -1,4 +1,4 @@
-import type { Webhook } from '../../server/contract.ts'
+import type { CallInput, Webhook } from '../../server/contract.ts'
 import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
 import { href, useFilters } from '../../state/router.ts'
@@ -7,27 +7,46 @@ import { webhookState } from '../../text/states.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, Tags, Time } from '../../ui/facts.tsx'
 import { Panel, Screen } from '../../ui/layout.tsx'
+import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import { PagedTable, type Column } from '../../ui/table.tsx'
-import { TenantFilterBar, TenantName } from '../../ui/tenant.tsx'
+import { TenantFilter, TenantName } from '../../ui/tenant.tsx'
+
+type WebhookQuery = CallInput<'webhooks.list'>
+
+const STATES = [
+  { value: 'active', label: 'Active' },
+  { value: 'failing', label: 'Failing' },
+  { value: 'paused', label: 'Paused' },
+  { value: 'disabled', label: 'Disabled' },
+]
 
 export function WebhooksScreen() {
   const { session, may } = useSession()
-  const { values, set, given, any } = useFilters(['tenant'])
+  const { values, set, clear, given, any } = useFilters(['tenant', 'state'])
   const pages = usePages(
     JSON.stringify(given),
-    (after, signal) => call('webhooks.list', { ...given, ...(after && { after }) }, signal),
+    (after, signal) =>
+      call('webhooks.list', { ...(given as WebhookQuery), ...(after && { after }) }, signal),
     ['webhooks'],
   )
   const add = may('webhooks:write') && (
-    <ButtonLink to={href('webhooks/new', given)} kind="primary" icon="plus">
+    <ButtonLink to={href('webhooks/new', { tenant: given.tenant })} kind="primary" icon="plus">
       New webhook
     </ButtonLink>
   )
   const columns = session.operator ? COLUMNS : COLUMNS.filter(({ name }) => name !== 'Tenant')
   return (
     <Screen title="Webhooks" about="Addresses that events are sent to." actions={add}>
-      <TenantFilterBar value={values.tenant} onValue={(tenant) => set({ tenant })} />
+      <FilterBar any={any} onClear={clear}>
+        <TenantFilter value={values.tenant} onValue={(tenant) => set({ tenant })} />
+        <ChoiceFilter
+          label="State"
+          value={values.state}
+          choices={STATES}
+          onValue={(state) => set({ state })}
+        />
+      </FilterBar>
       <Panel flush>
         <PagedTable
           label="Webhooks"
@@ -37,7 +56,7 @@ export function WebhooksScreen() {
           columns={columns}
           empty={
             any ? (
-              <Empty title="This tenant has no webhook" />
+              <Empty title="No webhook matches">Clear some of the filters to see more.</Empty>
             ) : (
               <Empty title="No webhooks yet" action={add}>
                 A webhook is an address and the events that it wants. Its deliveries are signed,
