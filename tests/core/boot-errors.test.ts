@@ -4,7 +4,7 @@ import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { useCore } from '@svc/core/internal'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
+import { emptyDatabase, emptyDatabaseWith, freshDatabase } from '../support/fresh-database.ts'
 
 const advice = 'check the option "database" (by default the secret DATABASE_URL)'
 
@@ -30,6 +30,17 @@ t.test('a DATABASE_URL that is no URL is an error at boot', async (t) => {
     message: `svcCore: the connection string must be a URL like postgres://user:password@host:5432/name, with the special characters of the password percent-encoded: ${advice}`,
   })
 })
+
+for (const encoding of ['WIN1252', 'LATIN1', 'SQL_ASCII']) {
+  t.test(`a database with the encoding ${encoding} is an error at boot`, async (t) => {
+    const options = `encoding '${encoding}' locale_provider libc locale 'C'`
+    const database = await emptyDatabaseWith(t, options)
+    await t.rejects(boot(t, { database }), {
+      code: 'SVC_CORE_DATABASE_NOT_UTF8',
+      message: new RegExp(`needs a database with the encoding UTF8, this one has ${encoding}: `),
+    })
+  })
+}
 
 t.test('a port where no server listens is an error at boot', async (t) => {
   const database = 'postgres://user:hunter2@127.0.0.1:1/app'

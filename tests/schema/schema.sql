@@ -142,9 +142,9 @@ create table svc."__svc.auth.users" (
   constraint one_email CHECK ((((tenant IS NULL) = (email IS NOT NULL)) AND ((tenant IS NULL) = (tenant_email IS NULL)))) NOT VALID,
   constraint "__svc.auth.users_pkey" PRIMARY KEY (id)
 );
-CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower(email));
+CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower((email COLLATE "C")));
 CREATE INDEX "__svc.auth.users_tenant_id_idx" ON svc."__svc.auth.users" USING btree (tenant, id DESC);
-CREATE UNIQUE INDEX "__svc.auth.users_tenant_lower_idx" ON svc."__svc.auth.users" USING btree (tenant, lower(tenant_email)) WHERE (tenant IS NOT NULL);
+CREATE UNIQUE INDEX "__svc.auth.users_tenant_lower_idx" ON svc."__svc.auth.users" USING btree (tenant, lower((tenant_email COLLATE "C"))) WHERE (tenant IS NOT NULL);
 
 create table svc."__svc.auth.windows" (
   subject text collate "C" not null,
@@ -1843,8 +1843,8 @@ begin
                         json_build_object('id', job_id, 'queue', queue, 'group', group_id,
                                           'version', version, 'event', n, 'filter', filter)
                       end) filter (where is_claimed), '[]'),
-           'publishedAt', extract(epoch from now())::float8 * 1000,
-           'madeAt', extract(epoch from moment)::float8 * 1000,
+           'publishedAt', extract(epoch from now()) * 1000,
+           'madeAt', extract(epoch from moment) * 1000,
            'startedOn', to_json(now()) #>> '{}',
            'transactionId', pg_current_xact_id()::text)::text
     into written from placed;
@@ -1986,8 +1986,8 @@ begin
                           'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
                           'event', 1))
                           filter (where is_claimed), '[]'),
-             'publishedAt', extract(epoch from now())::float8 * 1000,
-             'madeAt', extract(epoch from moment)::float8 * 1000,
+             'publishedAt', extract(epoch from now()) * 1000,
+             'madeAt', extract(epoch from moment) * 1000,
              'startedOn', to_json(now()) #>> '{}',
              'transactionId', pg_current_xact_id()::text)::text end
       into written from recipient;

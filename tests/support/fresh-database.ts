@@ -24,6 +24,10 @@ export async function emptyDatabase(t: Test): Promise<string> {
   return databaseFor(t, 'template0')
 }
 
+/** An empty database of another encoding or collation: `options` as `create database` takes them. */
+export const emptyDatabaseWith = (t: Test, options: string): Promise<string> =>
+  databaseFor(t, `template0 ${options}`)
+
 async function databaseFor(t: Test, template: string): Promise<string> {
   const run = await currentRun()
   const name = `${run.name}_${randomBytes(5).toString('hex')}`

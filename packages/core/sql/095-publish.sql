@@ -290,8 +290,8 @@ begin
                         json_build_object('id', job_id, 'queue', queue, 'group', group_id,
                                           'version', version, 'event', n, 'filter', filter)
                       end) filter (where is_claimed), '[]'),
-           'publishedAt', extract(epoch from now())::float8 * 1000,
-           'madeAt', extract(epoch from moment)::float8 * 1000,
+           'publishedAt', extract(epoch from now()) * 1000,
+           'madeAt', extract(epoch from moment) * 1000,
            'startedOn', to_json(now()) #>> '{}',
            'transactionId', pg_current_xact_id()::text)::text
     into written from placed;
@@ -459,8 +459,8 @@ begin
                           'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
                           'event', 1))
                           filter (where is_claimed), '[]'),
-             'publishedAt', extract(epoch from now())::float8 * 1000,
-             'madeAt', extract(epoch from moment)::float8 * 1000,
+             'publishedAt', extract(epoch from now()) * 1000,
+             'madeAt', extract(epoch from moment) * 1000,
              'startedOn', to_json(now()) #>> '{}',
              'transactionId', pg_current_xact_id()::text)::text end
       into written from recipient;

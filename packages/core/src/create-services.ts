@@ -10,7 +10,7 @@ import type { PgBoss } from './jobs/pg-boss/boss.ts'
 import { createKeyValueStore } from './kv/key-value-store.ts'
 import type { Database } from './postgres/pools.ts'
 import type { Db } from './postgres/transaction.ts'
-import { orUnavailable } from './postgres/unavailable.ts'
+import { orDatabaseError } from './postgres/unavailable.ts'
 import type { Secrets } from './secrets.ts'
 import type { CoreServices, Svc } from './svc.ts'
 import type { TenantErasure } from './tenant-erasure.ts'
@@ -44,7 +44,7 @@ export function createServices(running: Running, parts: Parts): Svc {
     database: database.pool,
     jobs: boss,
     health: () => health.check(),
-    reencrypt: () => orUnavailable(reencryption.run()),
+    reencrypt: () => orDatabaseError(reencryption.run()),
     eraseTenant: (tenant) => erasure.run(tenant, BY_PROCESS),
   } satisfies CoreServices
   // The plugins that extend the interface add what is theirs when they are mounted.

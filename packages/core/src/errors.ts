@@ -16,6 +16,13 @@ export const DatabaseTooOld = createError<[string]>(
   500,
 )
 
+/** Text in it cannot hold all characters. Thrown at boot. */
+export const DatabaseNotUtf8 = createError<[string]>(
+  'SVC_CORE_DATABASE_NOT_UTF8',
+  'svcCore needs a database with the encoding UTF8, this one has %s: create one with `create database … encoding \'UTF8\' template template0`, or point the option "database" at one',
+  500,
+)
+
 /** The role may not do what the boot needs; the message names the right. Thrown at boot. */
 export const RightsMissing = createError<[string]>('SVC_CORE_RIGHTS_MISSING', '%s', 500)
 

@@ -49,6 +49,7 @@ export {
   VersionsDiffer,
   DatabaseFailed,
   Busy,
+  DatabaseNotUtf8,
   DatabaseTooOld,
   DatabaseUnreachable,
   DecryptionFailed,

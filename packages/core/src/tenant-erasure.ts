@@ -14,7 +14,7 @@ import {
   type MigrationOwner,
 } from './migrations/migration-owners.ts'
 import type { Db } from './postgres/transaction.ts'
-import { orUnavailable } from './postgres/unavailable.ts'
+import { orDatabaseError } from './postgres/unavailable.ts'
 import { isTenant, TENANT } from './tenants/tenants.ts'
 
 /** How many rows were deleted, by kind: `users`, `keys`, `webhooks`, `events`, `jobs`, … */
@@ -60,7 +60,7 @@ export class TenantErasure {
     if (!isTenant(tenant)) {
       throw new InvalidInput(`svc.eraseTenant: the tenant must be a text of ${TENANT}`)
     }
-    return orUnavailable(this.#erase(tenant, by))
+    return orDatabaseError(this.#erase(tenant, by))
   }
 
   async #erase(tenant: string, by: AuditOrigin): Promise<ErasedRows> {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { emptyDatabaseWith } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
 import { watchStatements } from '../support/statements.ts'
 
@@ -163,4 +164,15 @@ t.test('the management API has the path of the option managementBasePath', async
   t.equal((await ask('GET', '/ops/keys/users', { key: null })).status, 401)
   t.equal((await ask('GET', '/ops/keys/nothing', { key: null })).status, 401)
   t.equal((await ask('GET', '/_auth/users', { key: null })).status, 404)
+})
+
+t.test('whose email it is does not depend on the collation of the database', async (t) => {
+  const turkish = "encoding 'UTF8' locale_provider icu icu_locale 'tr-TR' locale 'C'"
+  const { ask } = await startHost(t, { database: await emptyDatabaseWith(t, turkish) })
+  const create = async (email: string, tenant?: string) =>
+    (await ask('POST', '/_auth/users', { body: { email, name: 'Irmak', tenant } })).status
+  t.equal(await create('IRMAK@EXAMPLE.COM'), 201)
+  t.equal(await create('irmak@example.com'), 409)
+  t.equal(await create('IRMAK@EXAMPLE.COM', 'acme'), 201)
+  t.equal(await create('irmak@example.com', 'acme'), 409)
 })

@@ -130,3 +130,19 @@ t.test('a key, value or time that cannot be stored is refused', async (t) => {
   await t.rejects(kv.increment('text'), { code, message: /^Postgres cannot keep that: / })
   await t.rejects(kv.increment('a', { by: Number.NaN }), { code, message: 'by must be a number' })
 })
+
+t.test('a key that is too long for an index is refused, and the longest is kept', async (t) => {
+  const { kv } = (await startHost(t)).app.svc
+  // Postgres would compress characters that repeat themselves.
+  const chinese = (length: number): string =>
+    Array.from({ length }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919) % 20_000))).join('')
+  const longest = `${chinese(833)}x`
+  t.equal(Buffer.byteLength(longest), 2500)
+  await kv.set(longest, 1)
+  t.equal(await kv.get(longest), 1)
+  for (const key of [`${longest}x`, chinese(1024)]) {
+    for (const work of [kv.set(key, 1), kv.get(key), kv.setIfAbsent(key, 1), kv.increment(key)]) {
+      await t.rejects(work, { code: 'SVC_CORE_INVALID_ENTRY', message: /at most 2500 bytes/ })
+    }
+  }
+})

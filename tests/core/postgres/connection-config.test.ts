@@ -43,11 +43,25 @@ const strings: [given: string, isRefused: boolean][] = [
   ['DATABASE_URL=postgres://host/name', true],
   ['postgres://user:pa@ss/word@host/name', true],
   ['postgres://host:99999/name', true],
+  ['postgres://user:pa#ss@host/name', true],
+  ['postgres://user:2024#Secret@host:1/name', true],
+  ['postgres://user:77?Secret@host/name', true],
+  ['postgres://user:12/Secret@host/name', true],
+  ['postgres://user:7/8#9?Secret@host/name', true],
+  ['postgres://user:a@b?c@host/name', true],
+  ['postgres://user:pa\tss@host/name', true],
+  ['postgres://user:p%40ss@host/name\n', false],
+  ['postgres://user:p%40ss@host/name?application_name=a%40b', false],
 ]
 for (const [given, isRefused] of strings) {
   t.test(`"${given}" is ${isRefused ? 'no' : 'a'} connection string`, async (t) => {
     if (!isRefused) return t.match(configOf(given), { connectionString: given })
-    t.throws(() => configOf(given), { code: 'SVC_CORE_INVALID_OPTION', message: /must be a URL/ })
+    for (const option of [given, { connectionString: given }]) {
+      t.throws(() => configOf(option), {
+        code: 'SVC_CORE_INVALID_OPTION',
+        message: /must be a URL/,
+      })
+    }
   })
 }
 

@@ -1,6 +1,9 @@
 import t from 'tap'
 import {
   isConnectionError,
+  isLostConnection,
+  isOutage,
+  whyUnavailable,
   whyUnreachable,
 } from '../../../packages/core/src/postgres/connection-errors.ts'
 
@@ -63,4 +66,35 @@ for (const [error, sentence] of sentences) {
   t.test(`${String(error)} becomes one sentence without the password`, async (t) => {
     t.equal(whyUnreachable(error, config), sentence)
   })
+}
+
+/** What it is called, whether the connection is gone, and whether other statements would fail as well. */
+const states: [code: string, says: RegExp | undefined, isLost: boolean, isOutage: boolean][] = [
+  ['08006', /cannot be reached/, true, true],
+  ['57P01', /starting or shutting down/, true, true],
+  ['57P03', /starting or shutting down/, true, true],
+  ['53300', /no more connections/, true, true],
+  ['28P01', /refuses the login/, true, true],
+  ['3D000', /does not exist/, true, true],
+  ['25P03', /ended the session/, true, true],
+  ['25006', /only reads/, false, true],
+  ['53100', /disk of the database is full/, false, true],
+  ['53200', /out of memory/, false, true],
+  ['53400', /used up a resource/, false, true],
+  ['58030', /fault of its own/, false, false],
+  ['XX001', /fault of its own/, false, false],
+  ['23505', undefined, false, false],
+  ['54000', undefined, false, false],
+]
+for (const [code, says, isLost, isOut] of states) {
+  t.test(
+    `the SQLSTATE ${code} ${says ? `is an Unavailable: ${says.source}` : 'is an answer'}`,
+    async (t) => {
+      const error = failed('no', code)
+      if (says) t.match(whyUnavailable(error), says)
+      else t.equal(whyUnavailable(error), undefined)
+      t.equal(isLostConnection(error), isLost)
+      t.equal(isOutage(error), isOut)
+    },
+  )
 }

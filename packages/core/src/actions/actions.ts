@@ -1,5 +1,5 @@
-import { ActionTaken, ActionUnknown, InvalidAction, Unavailable } from '../errors.ts'
-import { isConnectionError } from '../postgres/connection-errors.ts'
+import { ActionTaken, ActionUnknown, InvalidAction } from '../errors.ts'
+import { asUnavailable } from '../postgres/unavailable.ts'
 import { isFunction, kindOf } from '../options/check-options.ts'
 import type { SvcActions } from './svc-actions.ts'
 
@@ -56,6 +56,6 @@ export function createActions(): Actions {
 function typed(result: unknown): unknown {
   if (!(result instanceof Promise)) return result
   return result.catch((error: unknown) => {
-    throw isConnectionError(error) ? new Unavailable({ cause: error }) : error
+    throw asUnavailable(error)
   })
 }

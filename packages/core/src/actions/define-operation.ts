@@ -4,9 +4,9 @@ import { InvalidOption } from '../errors.ts'
 import type { Input } from '../http/schemas.ts'
 import { isPlainObject, kindOf } from '../options/check-options.ts'
 import { checkedDb } from '../postgres/checked-db.ts'
-import { asBusy } from '../postgres/contention.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { orUnavailable } from '../postgres/unavailable.ts'
+import { withSettings } from '../postgres/session-settings.ts'
+import { orDatabaseError } from '../postgres/unavailable.ts'
 import { checkedInput } from './validate-input.ts'
 
 /**
@@ -35,8 +35,8 @@ export function writeOperation<Schema extends TSchema, Result>(
   const checked = checkedInput(schema)
   return async (input, options) => {
     const db = checkedOptions(name, options)
-    const result = orUnavailable(perform(checked(input), db))
-    return db === undefined ? orBusy(result) : result
+    const work = (): Promise<Result> => perform(checked(input), db)
+    return orDatabaseError(db === undefined ? work() : withSettings(db, work), db)
   }
 }
 
@@ -46,13 +46,8 @@ export function readOperation<Schema extends TSchema, Result>(
   perform: (input: Static<Schema>) => Promise<Result>,
 ): (input: Input<Schema>) => Promise<Result> {
   const checked = checkedInput(schema)
-  return async (input) => orBusy(orUnavailable(perform(checked(input))))
+  return async (input) => orDatabaseError(perform(checked(input)))
 }
-
-const orBusy = <Result>(result: Promise<Result>): Promise<Result> =>
-  result.catch((error: unknown) => {
-    throw asBusy(error)
-  })
 
 /**
  * Unknown options are errors: a misspelt `db` would commit at once what the caller means to roll back.

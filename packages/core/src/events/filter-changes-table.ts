@@ -54,7 +54,7 @@ export async function findFilters(
   const { rows } = await db.query(
     `with filter_set as materialized (
        select n, name, tenant,
-              (snapshot is not null and server = pg_postmaster_start_time()::text
+              (snapshot is not null and server = extract(epoch from pg_postmaster_start_time())::text
                 and read_at > extract(epoch from now()) - $7
                 and not exists (
                   select from svc."__svc.filter_changes" as change
@@ -67,8 +67,9 @@ export async function findFilters(
                 select from svc."__svc.filter_changes" as change
                  where change.filter_set = svc."__svc.filter_set"(name, seen.tenant)
                    and change.changed_by = pg_current_xact_id_if_assigned()) as is_own
-         from unnest($1::text[], $2::text[], $3::text[]::pg_snapshot[], $4::text[]::xid8[],
-                     $5::text[], $6::float8[]) with ordinality
+         -- '' instead of null, which arrays of parameters hold only where the setting array_nulls is on.
+         from unnest($1::text[], $2::text[], array_replace($3::text[], '', null)::pg_snapshot[],
+                     array_replace($4::text[], '', null)::xid8[], $5::text[], $6::float8[]) with ordinality
                 as seen (name, tenant, snapshot, reader, server, read_at, n)
      )
      -- One text of JSON: a host may have set type parsers of its own for other types.
@@ -77,8 +78,8 @@ export async function findFilters(
               'seen', json_build_object(
                 'snapshot', pg_current_snapshot()::text,
                 'reader', pg_current_xact_id_if_assigned()::text,
-                'server', pg_postmaster_start_time()::text,
-                'readAt', extract(epoch from now())::float8),
+                'server', extract(epoch from pg_postmaster_start_time())::text,
+                'readAt', extract(epoch from now())),
               'stale', coalesce(json_agg(n) filter (where is_stale), '[]'),
               'own', coalesce(json_agg(n) filter (where is_own), '[]'))::text as filter
        from filter_set
@@ -96,10 +97,10 @@ export async function findFilters(
     [
       sets.map(({ name }) => name),
       sets.map(({ tenant }) => tenant),
-      sets.map(({ seen }) => seen?.snapshot ?? null),
-      sets.map(({ seen }) => seen?.reader ?? null),
-      sets.map(({ seen }) => seen?.server ?? null),
-      sets.map(({ seen }) => seen?.readAt ?? null),
+      sets.map(({ seen }) => seen?.snapshot ?? ''),
+      sets.map(({ seen }) => seen?.reader ?? ''),
+      sets.map(({ seen }) => seen?.server ?? ''),
+      sets.map(({ seen }) => seen?.readAt ?? 0),
       keptSeconds,
     ],
   )

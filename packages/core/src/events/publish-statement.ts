@@ -64,10 +64,13 @@ export interface Written {
   filterSteps?: number
 }
 
-/** sql/095-publish.sql describes what it does. */
+/**
+ * sql/095-publish.sql describes what it does. '' stands for null in arrays, which hold null only where the
+ * setting array_nulls is on: the transaction of a caller may have it off.
+ */
 const PUBLISH = `select svc."__svc.publish"(
-  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::pg_snapshot,
-  $20, $21, $22) as written`
+  $1, $2, $3, array_replace($4::text[], '', null), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+  $17, array_replace($18::text[], '', null), $19::pg_snapshot, $20, $21, $22) as written`
 
 /** The same for one event that no recipient filters. */
 const PUBLISH_ONE = `select svc."__svc.publish_one"(
@@ -182,7 +185,7 @@ function callPublish(
     events.map(({ name }) => name),
     events.map(({ id }) => id),
     events.map(({ payload }) => payload),
-    events.map(({ id }) => tenantOfEvent(id)),
+    events.map(({ id }) => tenantOfEvent(id) ?? ''),
     keys?.map(({ key }) => key) ?? null,
     keys?.map(({ ttlSeconds }) => ttlSeconds) ?? null,
     matched && matched.map(({ event }) => event),
@@ -190,7 +193,9 @@ function callPublish(
     matched && matched.map(({ recipient }) => recipient),
     ...offered(offer),
     ...retrying(retry),
-    events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
+    events.some(({ traceContext }) => traceContext)
+      ? events.map(({ traceContext }) => traceContext ?? '')
+      : null,
     recipients?.snapshot ?? null,
     asksAgain,
     matched && matched.map(({ isUndecided }) => isUndecided),

@@ -7,7 +7,7 @@ import { coreOf } from '../core-of.ts'
 import { gateRoutes } from './call-gate.ts'
 import { InvalidInput } from '../errors.ts'
 import { BUSY, isContention } from '../postgres/contention.ts'
-import { isConnectionError } from '../postgres/connection-errors.ts'
+import { whyUnavailable } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import type { ErrorAnswer, ErrorText } from './error-body.ts'
 import { repeatedName } from './repeated-name.ts'
@@ -155,10 +155,10 @@ function answerTo(error: FastifyError, request: FastifyRequest): ErrorAnswer {
     request.log.error({ err: loggable(error) }, 'database busy')
     return bodyOf(503, 'SVC_UNAVAILABLE', BUSY)
   }
-  if (isConnectionError(error)) {
-    request.log.error({ err: loggable(error) }, 'database unavailable')
-    const message = 'the database cannot be reached, try again'
-    return bodyOf(503, 'SVC_UNAVAILABLE', message)
+  const why = whyUnavailable(error)
+  if (why !== undefined) {
+    request.log.error({ err: loggable(error), why }, 'database unavailable')
+    return bodyOf(503, 'SVC_UNAVAILABLE', why)
   }
   const statusCode = error.statusCode && error.statusCode >= 400 ? error.statusCode : 500
   const isOurs = error.code?.startsWith('SVC_') ?? false

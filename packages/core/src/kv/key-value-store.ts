@@ -1,5 +1,5 @@
 import type { Db } from '../postgres/transaction.ts'
-import { orUnavailable } from '../postgres/unavailable.ts'
+import { orDatabaseError } from '../postgres/unavailable.ts'
 import { InvalidEntry } from '../errors.ts'
 import { isStorableText } from '../options/check-options.ts'
 import { addToValue, takeKeyIfFree, deleteValue, findValue, putValue } from './kv-table.ts'
@@ -13,7 +13,8 @@ export interface EntryOptions {
 }
 
 /**
- * `fastify.svc.kv`: JSON values in Postgres, under keys of 1 to 1024 characters. An expired entry is
+ * `fastify.svc.kv`: JSON values in Postgres, under keys of 1 to 1024 characters, at most 2500
+ * bytes in UTF-8. An expired entry is
  * invisible at once, and deleted later. All methods reject with InvalidEntry and Unavailable.
  *
  * @example
@@ -39,22 +40,35 @@ export interface KeyValueStore {
 
 export function createKeyValueStore(pool: Db): KeyValueStore {
   return {
-    get: async (key, { db = pool } = {}) =>
-      orUnavailable(findValue(db, checkedKey(key))) as Promise<never>,
-    set: async (key, value, { ttlSeconds, db = pool } = {}) =>
-      orUnavailable(putValue(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds))),
-    delete: async (key, { db = pool } = {}) => orUnavailable(deleteValue(db, checkedKey(key))),
-    setIfAbsent: async (key, value, { ttlSeconds, db = pool } = {}) =>
-      orUnavailable(takeKeyIfFree(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds))),
-    increment: async (key, { by = 1, ttlSeconds, db = pool } = {}) =>
-      orUnavailable(addToValue(db, checkedKey(key), checkedNumber(by), checkedTtl(ttlSeconds))),
+    get: async (key, { db } = {}) =>
+      orDatabaseError(findValue(db ?? pool, checkedKey(key)), db) as Promise<never>,
+    set: async (key, value, { ttlSeconds, db } = {}) =>
+      orDatabaseError(
+        putValue(db ?? pool, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
+        db,
+      ),
+    delete: async (key, { db } = {}) =>
+      orDatabaseError(deleteValue(db ?? pool, checkedKey(key)), db),
+    setIfAbsent: async (key, value, { ttlSeconds, db } = {}) =>
+      orDatabaseError(
+        takeKeyIfFree(db ?? pool, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
+        db,
+      ),
+    increment: async (key, { by = 1, ttlSeconds, db } = {}) =>
+      orDatabaseError(
+        addToValue(db ?? pool, checkedKey(key), checkedNumber(by), checkedTtl(ttlSeconds)),
+        db,
+      ),
   }
 }
 
+/** A row of an index of Postgres holds 2704. */
+const LONGEST_KEY_BYTES = 2500
+
 function checkedKey(key: unknown): string {
-  if (isStorableText(key, 1024)) return key
+  if (isStorableText(key, 1024) && Buffer.byteLength(key) <= LONGEST_KEY_BYTES) return key
   throw new InvalidEntry(
-    'a key is a string of 1 to 1024 characters, without NUL or half a surrogate pair',
+    `a key is a string of 1 to 1024 characters and at most ${LONGEST_KEY_BYTES} bytes in UTF-8, without NUL or half a surrogate pair`,
   )
 }
 

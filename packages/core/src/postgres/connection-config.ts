@@ -17,6 +17,9 @@ export function configOf(database: string | pg.PoolConfig | pg.Pool): pg.PoolCon
     return { ...DEFAULTS, connectionString: checkedConnectionString(database) }
   }
   const config: pg.PoolConfig = isPool(database) ? (database.options ?? {}) : database
+  if (config.connectionString !== undefined && !isPool(database)) {
+    checkedConnectionString(config.connectionString)
+  }
   // pg hides `password` from enumeration (and `ssl.key`, for which `ssl` stays the same object): a
   // spread would lose it.
   const { password } = config
@@ -26,10 +29,12 @@ export function configOf(database: string | pg.PoolConfig | pg.Pool): pg.PoolCon
 /** pg accepts any text as a URL, and would connect to a server called "base". */
 function checkedConnectionString(text: string): string {
   const isUrl = /^(postgres(ql)?:\/\/|socket:|\/)/.test(text)
-  // Behind an unescaped slash the rest of a password would be taken for the database's name, and
-  // the part before it for a host, which messages contain.
-  const path = /^postgres(?:ql)?:\/\/[^/?#]*([^?#]*)/.exec(text)?.[1]
-  if (isUrl && !path?.includes('@') && canBeRead(text)) return text
+  // Behind an unescaped "/", "?" or "#" the rest of a password would be taken for a path, and the part
+  // before it for a host and a port, which messages contain. An address has its "@" before these.
+  const rest = /^postgres(?:ql)?:\/\/[^/?#]*(.*)/s.exec(text)?.[1]
+  // A URL is read without the tabs and line breaks in it.
+  const isWhole = !/[\t\n\r]/.test(text.trim())
+  if (isUrl && isWhole && !rest?.includes('@') && canBeRead(text)) return text
   throw new InvalidOption(
     'svcCore: the connection string must be a URL like postgres://user:password@host:5432/name, with the special characters of the password percent-encoded: check the option "database" (by default the secret DATABASE_URL)',
   )

@@ -12,9 +12,7 @@ export const isConnectionError = (error: unknown): boolean => whyUnavailable(err
 export function isLostConnection(error: unknown): boolean {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   if (code === 'SVC_UNAVAILABLE') return cause === undefined || isLostConnection(cause)
-  return (
-    isConnectionError(error) && !STATES.some(({ answers, is }) => answers && is.test(`${code}`))
-  )
+  return isConnectionError(error) && stateOf(code)?.answers !== true
 }
 
 /**
@@ -68,13 +66,15 @@ const STATES: readonly State[] = [
   { is: /^08...$/, says: UNREACHABLE },
 ]
 
+const stateOf = (code: unknown): State | undefined => STATES.find(({ is }) => is.test(`${code}`))
+
 /** Says what is the matter where Postgres is not available; `undefined` where it is. */
 export function whyUnavailable(error: unknown): string | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   // Of ours, which has such an error as its cause.
   if (code === 'SVC_UNAVAILABLE') return String(message)
   if (typeof code === 'string') {
-    const state = STATES.find(({ is }) => is.test(code))
+    const state = stateOf(code)
     if (state) return state.says
     if (UNREACHABLE_CODES.has(code)) return UNREACHABLE
   }

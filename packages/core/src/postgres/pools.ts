@@ -1,13 +1,14 @@
 import pg from 'pg'
 import { handleClientErrors } from './client-errors.ts'
-import { configOf, isPool } from './connection-config.ts'
-import { DatabaseTooOld, DatabaseUnreachable } from '../errors.ts'
+import { configOf, isPool, withServerOptions } from './connection-config.ts'
+import { DatabaseNotUtf8, DatabaseTooOld, DatabaseUnreachable } from '../errors.ts'
 import { openWorkerPool, BEGIN_WITH_WORKER_PLANS, type WorkerPool } from './worker-pool.ts'
 import type { SvcCoreOptions } from '../core-options.ts'
 import { Readers } from './readers.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
 import { transaction, type Db } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
+import { AT_START, markPooled } from './session-settings.ts'
 
 /**
  * The pools of a process. Together they stay within the configured `max` plus two connections, and the
@@ -52,7 +53,7 @@ const MAINTENANCE_TIMEOUT_MS = 120_000
  *
  * @throws InvalidOption where the option cannot be read
  * @throws DatabaseUnreachable with the address and the reason, never the password
- * @throws DatabaseTooOld
+ * @throws DatabaseTooOld, DatabaseNotUtf8
  */
 export async function openDatabase(
   option: NonNullable<SvcCoreOptions['database']>,
@@ -79,6 +80,7 @@ export async function openDatabase(
     })
     held.on('error', logError)
     handleClientErrors(held)
+    if (workerPool.pooled) for (const one of [pool, reading.pool, held]) markPooled(one)
     return {
       pool,
       db: workerPool.pooled ? inTransactions(pool) : cancelling(pool, workerPool),
@@ -94,7 +96,7 @@ export async function openDatabase(
       background: (run, limit = {}) =>
         transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS, ...limit }),
       pooled: workerPool.pooled,
-      listener: config,
+      listener: workerPool.pooled ? config : withServerOptions(config, FOR_THE_LISTENER),
       async close() {
         await Promise.all([endPool(workerPool.pool), endPool(reading.pool), endPool(held)])
         if (!given) return endPool(pool)
@@ -109,7 +111,7 @@ export async function openDatabase(
     }
     // Not awaited: a connection that is still being made would hold the error up.
     else void pool.end()
-    if (error instanceof DatabaseTooOld) throw error
+    if (error instanceof DatabaseTooOld || error instanceof DatabaseNotUtf8) throw error
     throw new DatabaseUnreachable(whyUnreachable(error, config))
   }
 }
@@ -128,13 +130,19 @@ const cancelling = (pool: pg.Pool, workerPool: WorkerPool, ms?: number): Db =>
     workerPool.pooled ? undefined : workerPool.query('select pg_cancel_backend($1)', [processId]),
   )
 
+/** It is idle for as long as nothing is published. */
+const FOR_THE_LISTENER = `${AT_START} -c idle_session_timeout=0`
+
 async function assertUsable(pool: pg.Pool): Promise<void> {
-  const version = await answerOf(pool)
-  if (version.number < OLDEST) throw new DatabaseTooOld(version.text)
+  const server = await answerOf(pool)
+  if (server.number < OLDEST) throw new DatabaseTooOld(server.text)
+  if (server.encoding !== 'UTF8') throw new DatabaseNotUtf8(server.encoding)
 }
 
 /** A pool that was given may wait for a connection without end. */
-async function answerOf(pool: pg.Pool): Promise<{ number: number; text: string }> {
+async function answerOf(
+  pool: pg.Pool,
+): Promise<{ number: number; text: string; encoding: string }> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => late.reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`)),
@@ -143,7 +151,8 @@ async function answerOf(pool: pg.Pool): Promise<{ number: number; text: string }
   try {
     const answer = pool.query(
       `select current_setting('server_version_num')::int as number,
-              current_setting('server_version') as text`,
+              current_setting('server_version') as text,
+              current_setting('server_encoding') as encoding`,
     )
     const { rows } = await Promise.race([answer, late.promise])
     return rows[0]

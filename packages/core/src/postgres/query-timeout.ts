@@ -3,6 +3,7 @@ import { connectWithin } from './connect-within.ts'
 import { markCancelled } from './connection-errors.ts'
 import { isLockTimeout, repeatedOnConflict } from './contention.ts'
 import { OWN_TYPES } from './own-types.ts'
+import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
 import type { Db } from './transaction.ts'
 
 type Answer = Awaited<ReturnType<Db['query']>>
@@ -59,6 +60,10 @@ export function poolWithQueryTimeout(
       client.on('error', onError)
       const query = () => answerWithin(client, asConfig(statement, values), ms)
       try {
+        const db = withQueryTimeout(client, ms)
+        if ((await needsSettings(pool, client, db)) && mayBeInTransaction(statement)) {
+          return await inTransaction(db, statement, values)
+        }
         return await (isAlone(statement, values) ? repeatedOnConflict(query) : query())
       } catch (error) {
         // Of one statement that has waited too long for a lock nothing is left.
@@ -78,6 +83,24 @@ export function poolWithQueryTimeout(
     },
   }
 }
+
+/** The settings of the session are not those that our statements need, and stay as they are. */
+async function inTransaction(
+  db: Db,
+  statement: string | object,
+  values: unknown[] | undefined,
+): ReturnType<Db['query']> {
+  await db.query(`${BEGIN}; ${SET_LOCAL}`)
+  const answer = await db.query(statement as string, values)
+  await db.query('commit')
+  return answer
+}
+
+/** Indexes that are built beside writes cannot be built in one. */
+const mayBeInTransaction = (statement: string | object): boolean =>
+  !/\bconcurrently\b/i.test(
+    typeof statement === 'string' ? statement : (statement as { text: string }).text,
+  )
 
 /** Whether the server answers in time. */
 async function isAnswered(cancelling: Promise<unknown>): Promise<boolean> {

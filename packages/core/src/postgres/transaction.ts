@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { TransactionRolledBack } from '../errors.ts'
 import { connectWithin } from './connect-within.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
+import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
 import { isLostConnection } from './connection-errors.ts'
 
 /**
@@ -22,12 +23,6 @@ export interface TimeLimit {
   /** Longest wait for one lock: then the statement fails with 55P03. @default as the server has it */
   lockMs?: number | undefined
 }
-
-/**
- * The default level of the database may be another one, in which what other processes change at the same
- * time ends our statements.
- */
-export const BEGIN = 'begin isolation level read committed'
 
 /** A process that is frozen in the middle of a transaction must not keep its locks. */
 const LONGEST_IDLE_MS = 60_000
@@ -52,9 +47,9 @@ export function transaction<T>(
     `set local idle_in_transaction_session_timeout = ${LONGEST_IDLE_MS}`,
   ]
   if (lockMs !== undefined) limits.push(`set local lock_timeout = ${lockMs}`)
-  const first = [begin, ...limits].join('; ')
-  return onConnection(pool, timeoutMs, async (_client, db) => {
-    await db.query(first)
+  return onConnection(pool, timeoutMs, async (client, db) => {
+    if (await needsSettings(pool, client, db)) limits.push(SET_LOCAL)
+    await db.query([begin, ...limits].join('; '))
     const result = await run(db)
     await commit(db)
     return result

@@ -1,6 +1,7 @@
 import { DatabaseFailed, Unavailable } from '../errors.ts'
 import { isSqlState, whyUnavailable } from './connection-errors.ts'
-import { isContention } from './contention.ts'
+import { asBusy, isContention } from './contention.ts'
+import type { Db } from './transaction.ts'
 
 /**
  * The error that is thrown where Postgres does not answer, in place of that of pg, which is its
@@ -22,19 +23,21 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 /**
- * Of statements that are all ours: nothing of pg reaches the caller, whose rows an error of Postgres may
- * quote. That of a transaction that had to give way is left as it is: see `asBusy`.
+ * Of statements that are all ours: nothing of pg reaches the caller, since an error of Postgres may quote
+ * rows. In the transaction `db` of a caller that of a statement that had to give way is left as it is: the
+ * caller runs the whole of it again.
  */
-export async function orDatabaseError<Result>(result: Promise<Result>): Promise<Result> {
+export async function orDatabaseError<Result>(result: Promise<Result>, db?: Db): Promise<Result> {
   try {
     return await result
   } catch (error) {
-    throw asDatabaseError(error)
+    throw asDatabaseError(error, db !== undefined)
   }
 }
 
-function asDatabaseError(error: unknown): unknown {
+function asDatabaseError(error: unknown, isOfCaller: boolean): unknown {
   const own = asUnavailable(error)
+  if (isContention(own)) return isOfCaller ? own : asBusy(own)
   const { code } = (own ?? {}) as { code?: unknown }
-  return isSqlState(code) && !isContention(own) ? new DatabaseFailed(code, { cause: own }) : own
+  return isSqlState(code) ? new DatabaseFailed(code, { cause: own }) : own
 }

@@ -1,5 +1,6 @@
 /**
- * The connections that fetch and settle jobs. A generic plan that is made while the queue's table
+ * The connections that fetch and settle jobs, hold the migration lock, and write the lease and the
+ * declarations of the process. A generic plan that is made while the queue's table
  * is empty becomes slow once the table fills. Each statement of the queue has one good plan, a scan
  * of its index: the settings of these connections disable the others. The few statements that every
  * job needs are prepared.
@@ -14,11 +15,13 @@ import { handleClientErrors } from './client-errors.ts'
 import { hasLostStatements, withPreparedStatements } from './prepared-statements.ts'
 import { withServerOptions } from './connection-config.ts'
 import { poolWithQueryTimeout, STATEMENT_TIMEOUT_MS, withQueryTimeout } from './query-timeout.ts'
-import { BEGIN, transaction, type Db, type TimeLimit } from './transaction.ts'
+import { AT_START, BEGIN, markBegunWith, markPooled } from './session-settings.ts'
+import { transaction, type Db, type TimeLimit } from './transaction.ts'
 import { isLostConnection } from './connection-errors.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit', 'synchronous_commit']
-const AT_START = [
+const OPTIONS = [
+  AT_START,
   ...OFF.map((setting) => `-c ${setting}=off`),
   `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
   String.raw`-c default_transaction_isolation=read\ committed`,
@@ -124,12 +127,15 @@ async function probe(
   logError: (error: Error) => void,
   isLast: boolean,
 ): Promise<WorkerPool> {
-  const direct = watched(withServerOptions(config, AT_START), logError)
+  const direct = watched(withServerOptions(config, OPTIONS), logError)
   try {
     const { rows } = await poolWithQueryTimeout(direct, ANSWER_WITHIN_MS).query(
       `select current_setting('enable_seqscan') = 'off' as taken`,
     )
-    if (rows[0].taken) return new WorkerPool(direct, false)
+    if (rows[0].taken) {
+      markBegunWith(direct)
+      return new WorkerPool(direct, false)
+    }
   } catch (error) {
     if (!mayBeRefusal(error, isLast)) {
       void direct.end()
@@ -138,6 +144,7 @@ async function probe(
   }
   void direct.end()
   const plain = watched(config, logError)
+  markPooled(plain)
   try {
     await poolWithQueryTimeout(plain, ANSWER_WITHIN_MS).query('select 1')
   } catch (error) {

@@ -231,6 +231,8 @@ export class ProcessLease {
   /** A declaration and a drop that overlap would each miss what the other writes. */
   #whileLocked(run: (db: Db) => Promise<void>): Promise<void> {
     return this.#workerPool.transaction(async (db) => {
+      // Commits of these connections do not wait for the disk. What was declared must outlive a crash.
+      await db.query('set local synchronous_commit = on')
       await lockDeclarations(db)
       await run(db)
     })

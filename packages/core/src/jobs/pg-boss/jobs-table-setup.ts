@@ -89,7 +89,7 @@ async function once(
 
 async function unfinishedTableOf(db: Db, queue: string): Promise<string | undefined> {
   const { rows } = await db.query(
-    `select class.oid::regclass::text as name
+    `select format('svc_jobs.%I', class.relname) as name
        from svc_jobs.queue
        join pg_class as class
          on class.oid = to_regclass('svc_jobs.' || quote_ident(queue.table_name))

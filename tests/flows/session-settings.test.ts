@@ -1,0 +1,196 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { useCore } from '@svc/core/internal'
+import { advance, drain, receiver } from '@svc/core/testing'
+import { headerToken, svcWebhooks } from '@svc/webhooks'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
+
+/** What a role, a database or an application may have set, in the forms that are the furthest from ours. */
+const SETTINGS: [name: string, value: string][] = [
+  ['datestyle', 'German, DMY'],
+  ['datestyle', 'SQL, DMY'],
+  ['datestyle', 'Postgres, MDY'],
+  ['array_nulls', 'off'],
+  ['extra_float_digits', '-15'],
+  ['standard_conforming_strings', 'off'],
+  ['quote_all_identifiers', 'on'],
+  ['transform_null_equals', 'on'],
+  ['intervalstyle', 'sql_standard'],
+  ['bytea_output', 'escape'],
+  ['timezone', 'Asia/Kolkata'],
+  ['search_path', 'svc, svc_jobs'],
+  ['xmloption', 'document'],
+  ['backslash_quote', 'off'],
+  ['default_transaction_isolation', 'serializable'],
+  ['default_transaction_deferrable', 'on'],
+]
+
+async function setOn(database: string, settings: [name: string, value: string][]): Promise<void> {
+  const admin = new pg.Client(database)
+  await admin.connect()
+  const { rows } = await admin.query('select current_database() as name')
+  for (const [name, value] of settings) {
+    const list = name === 'search_path' ? value : pg.escapeLiteral(value)
+    await admin.query(`alter database ${pg.escapeIdentifier(rows[0].name)} set ${name} = ${list}`)
+  }
+  await admin.end()
+}
+
+async function hostOn(t: Test, database: string): Promise<FastifyInstance> {
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, {
+    database: { connectionString: database, max: 4 },
+    secrets: (name) => (name === 'SHOP' ? 'token' : null),
+    worker: { maxAttempts: 1 },
+  })
+  await app.register(svcAuth, { excludePaths: ['/hooks/shop'] })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['order.created', 'shop.order'],
+    allowedNetworks: ['127.0.0.0/8'],
+    inboundLog: { keepDays: 7, rawBodies: true },
+    inbound: {
+      shop: {
+        path: '/hooks/shop',
+        publishAs: 'shop.order',
+        verify: headerToken({ header: 'x-token', secretName: 'SHOP' }),
+        deduplicationKey: (_request, body) => (JSON.parse(body) as { key: string }).key,
+      },
+    },
+  })
+  app.get('/me', async (request) => request.auth)
+  await app.ready()
+  return app
+}
+
+const isNow = (time: string | null): boolean =>
+  Math.abs(Date.now() - Date.parse(`${time}`)) < 300_000
+
+/** Everything once, and the times and counts that come out of it. */
+async function round(
+  t: Test,
+  app: FastifyInstance,
+  inTransaction: [string, string][],
+): Promise<void> {
+  const { auth, events, kv, webhooks } = app.svc
+  const [ok, fails] = [await receiver(), await receiver()]
+  t.teardown(() => Promise.all([ok.close(), fails.close()]))
+  fails.answer(500)
+
+  const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const made = await auth.createApiKey({
+    userId: user.id,
+    scopes: ['admin'],
+    limits: [{ limit: 7, perSeconds: 3600 }],
+    quota: { limit: 5, period: 'day' },
+  })
+  const headers = { 'x-api-key': made.key }
+  const answers = []
+  for (let n = 0; n < 6; n++) answers.push((await app.inject({ url: '/me', headers })).statusCode)
+  t.same(answers, [200, 200, 200, 200, 200, 429])
+
+  const filter = { payload: { n: { $gte: 0 } } }
+  const ordinary = await webhooks.register({ url: ok.url, events: ['order.created'], filter })
+  const ordered = await webhooks.register({ url: ok.url, events: ['order.created'], ordered: true })
+  const failing = await webhooks.register({ url: fails.url, events: ['order.created'] })
+  t.ok(isNow(ordinary.createdAt), ordinary.createdAt)
+
+  await events.publish('order.created', { n: 1 })
+  const kept = await app.svc.transaction(async (db) => {
+    for (const [name, value] of inTransaction) {
+      await db.query('select set_config($1, $2, true)', [name, value])
+    }
+    await events.publish('order.created', { n: 2 }, { db })
+    await events.publish('order.created', { n: 3 }, { db, tenant: 'acme' })
+    await kv.set('at', { n: 1.5 }, { db })
+    const webhook = await webhooks.register({ url: ok.url, events: ['shop.order'] }, { db })
+    const second = await auth.createUser({ email: 'c@b.co', name: 'C' }, { db })
+    const now: string[] = []
+    for (const [name, value] of inTransaction) {
+      const { rows } = await db.query(`select current_setting($1) = $2 as "isKept"`, [name, value])
+      now.push(`${name} ${rows[0].isKept}`)
+    }
+    return { webhook, second, now }
+  })
+  t.ok(isNow(kept.webhook.createdAt), kept.webhook.createdAt)
+  t.ok(isNow(kept.second.createdAt), kept.second.createdAt)
+  t.notOk(
+    kept.now.some((one) => one.endsWith('false')),
+    'the settings of the host are its own',
+  )
+  t.same(await kv.get('at'), { n: 1.5 })
+  const shop = () =>
+    app.inject({
+      method: 'POST',
+      url: '/hooks/shop',
+      headers: { 'x-token': 'token' },
+      payload: { key: 'k' },
+    })
+  t.same([(await shop()).statusCode, (await shop()).statusCode], [200, 200])
+
+  await ok.waitFor(7)
+  await drain(app, { timeoutMs: 60_000 })
+  await advance(app, 3600)
+  await drain(app, { timeoutMs: 60_000 })
+  t.equal(ok.received.length, 7, 'three to two webhooks, and one from the shop')
+
+  const since = new Date(Date.now() - 7_200_000).toISOString()
+  const found = await webhooks.listDeliveries({ since, limit: 100 })
+  t.equal(found.length, 10, 'seven, and three that failed')
+  t.ok(found.every(({ attemptedAt }) => Date.parse(attemptedAt) > Date.now() - 7_500_000))
+  t.equal((await webhooks.listDeadLetters({ webhookId: failing.id })).length, 3)
+  fails.answer(200)
+  t.match(await webhooks.redrive(failing.id), { redriven: 3 })
+  await fails.waitFor(6)
+  await drain(app, { timeoutMs: 60_000 })
+
+  const usage = await auth.getUsage({ keyId: made.id })
+  t.match(usage.totals, { allowed: 5 })
+  await (await useCore(app)).underTest.runTasks()
+  t.match(await app.svc.health(), { ok: true, tasks: { ok: true, failing: [] } })
+  const stats = await webhooks.stats({ webhookId: ordered.id })
+  const delivered = stats.points.reduce((sum, { deliveries }) => sum + deliveries.delivered, 0)
+  t.equal(delivered, 3)
+  const { rows } = await app.svc.database.query(
+    `select relname from pg_class
+      where relkind = 'r' and starts_with(relname, '__svc.webhooks.delivery_log.2')`,
+  )
+  t.ok(rows.length >= 4)
+  t.ok(rows.every(({ relname }) => /\.\d{4}-\d\d-\d\d$/.test(relname)))
+  const searched = await events.search({ name: 'order.created', limit: 10 })
+  t.equal(searched.items.length, 3)
+}
+
+/** One at a time where they exclude one another, the others together. */
+const STYLES = SETTINGS.filter(([name]) => name === 'datestyle')
+const OTHERS = SETTINGS.filter(([name]) => name !== 'datestyle')
+const groups: [string, [string, string][]][] = [
+  ...STYLES.map((one): [string, [string, string][]] => [one[1], [one]]),
+  ['array_nulls', [['array_nulls', 'off']]],
+  ['everything but datestyle', OTHERS],
+]
+
+for (const [what, settings] of groups) {
+  t.test(`a round where the database has set ${what}`, async (t) => {
+    const database = await freshDatabase(t)
+    await setOn(database, settings)
+    await round(t, await hostOn(t, database), [])
+  })
+}
+
+t.test('tables are made, and a round runs, where all of these are set at once', async (t) => {
+  const database = await emptyDatabase(t)
+  await setOn(database, SETTINGS)
+  await round(t, await hostOn(t, database), [])
+})
+
+for (const [what, settings] of groups) {
+  t.test(`a round where a transaction of the host sets ${what}`, async (t) => {
+    // A transaction has its isolation level already.
+    const within = settings.filter(([name]) => !name.startsWith('default_'))
+    await round(t, await hostOn(t, await freshDatabase(t)), within)
+  })
+}
