@@ -1,6 +1,8 @@
 import t from 'tap'
 import { EmailTaken, KeyNotFound, UserNotFound, type AuthOperations } from '@svc/auth'
 import { InvalidInput, InvalidOption, NoTransaction } from '@svc/core'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { startHost } from '../support/host.ts'
 
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
@@ -111,10 +113,10 @@ t.test('a wrong input, option or db is an error that names the function', async 
 })
 
 t.test('where the database is unavailable svc.auth rejects with Unavailable', async (t) => {
-  const { app } = await startHost(t)
-  const { auth, database } = app.svc
-  const broken = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-  Object.assign(database, { connect: () => Promise.reject(broken) })
+  const proxy = await proxyPostgres(t, await freshDatabase(t))
+  const { app } = await startHost(t, { database: proxy.url })
+  const { auth } = app.svc
+  proxy.cut()
   const calls: ((auth: AuthOperations) => Promise<unknown>)[] = [
     (auth) => auth.createUser({ email: 'a@b.co', name: 'A' }),
     (auth) => auth.listUsers(),

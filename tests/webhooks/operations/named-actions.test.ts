@@ -13,6 +13,8 @@ t.test('there is an action for each operation', async (t) => {
   const { app } = await startHost(t)
   const names = app.svc.actions.names().filter((name) => name.startsWith('__svc.webhooks.'))
   t.same(names.toSorted(), [
+    '__svc.webhooks.count',
+    '__svc.webhooks.countDeadLetters',
     '__svc.webhooks.delete',
     '__svc.webhooks.deliver',
     '__svc.webhooks.get',
