@@ -241,7 +241,7 @@ t.test('events about keys are for who may see keys', async (t) => {
   const operator = await signIn(key)
   for (const page of [visitor(), operator]) {
     for (const [call, input] of lists) {
-      t.same((await page.call(call, input)).body, { items: [], next: null }, call)
+      t.match((await page.call(call, input)).body, { items: [], next: null }, call)
     }
     for (const [call, input] of singles) t.equal((await page.call(call, input)).status, 404, call)
     for (const [call, input] of changes) {
@@ -253,7 +253,7 @@ t.test('events about keys are for who may see keys', async (t) => {
     t.match((await page.call('webhooks.get', { id })).body, hidden)
     t.match((await page.call('webhooks.list')).body.items, [hidden])
     t.equal(await counted(page), 0)
-    t.match(await page.call('webhooks.create', { url, events: name }), { status: 400 })
+    t.match(await page.call('webhooks.create', { url, events: name }), { status: 403 })
   }
   const elsewhere = { webhookId: id, deliveryId, url }
   t.match(await operator.call('deliveries.redeliver', elsewhere), {
