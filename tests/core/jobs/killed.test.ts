@@ -112,20 +112,25 @@ t.test('a living process keeps its jobs, whatever happens to its connections', a
       }),
   })
   const watching = await startHost(t, { database })
-  const pids = async () => {
-    const { rows } = await app.svc.database.query(
-      `select pid from pg_locks where locktype = 'advisory' and granted
+  // Each process holds its lock on several connections.
+  const holders = async () => {
+    const { rows } = await app.svc.database.query<{ pid: number; lock: string }>(
+      `select pid, classid || '/' || objid as lock from pg_locks
+        where locktype = 'advisory' and granted
           and database = (select oid from pg_database where datname = current_database())`,
     )
-    return rows.map(({ pid }) => pid as number)
+    return { pids: rows.map(({ pid }) => pid), locks: new Set(rows.map(({ lock }) => lock)).size }
   }
   await app.svc.events.publish('a', 1)
   await until(() => attempts.length === 1)
-  const before = await until(pids, (found) => found.length === 2)
+  const { pids: before } = await until(holders, ({ locks }) => locks === 2)
   await app.svc.database.query('select pg_terminate_backend(pid) from unnest($1::int[]) as pid', [
     before,
   ])
-  await until(pids, (found) => found.length === 2 && !found.some((pid) => before.includes(pid)))
+  await until(
+    holders,
+    ({ pids, locks }) => locks === 2 && !pids.some((pid) => before.includes(pid)),
+  )
   t.notOk(watching.log.some(({ msg }) => String(msg).startsWith('a process died')))
   go.resolve()
   const jobsLeft = () => app.svc.database.query('select from svc_jobs.job')
