@@ -6,7 +6,7 @@ import { openWorkerPool, BEGIN_WITH_WORKER_PLANS, type WorkerPool } from './work
 import type { SvcCoreOptions } from '../core-options.ts'
 import { Readers } from './readers.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
-import { transaction, type Db } from './transaction.ts'
+import { transaction, type Db, type TimeLimit } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
 import { AT_START, markPooled } from './session-settings.ts'
 
@@ -30,7 +30,7 @@ export interface Database {
   /** For statements that wait for a lock of others: nobody waits for one of these connections. */
   held: { pool: pg.Pool; db: Db }
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
-  background<T>(run: (db: Db) => Promise<T>, limit?: { timeoutMs?: number }): Promise<T>
+  background<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
   /** The config of the one connection that listens. */
   listener: pg.ClientConfig
   /** Whether there is a pooler in between: it loses what a session sets, prepares or listens to. */

@@ -80,7 +80,7 @@ export function createDeliveryOperations(
         const delivery = { event, payload: text, deliveryId, attempt, traceContext }
         return makeAttempt(post, settings, opened, delivery, NEVER_ABORTED)
       })
-      if (step.kind === 'postponed') {
+      if (step.kind === 'unsent' && step.isLacking) {
         throw new UnknownTransform(
           webhook.transform ?? '',
           [...settings.transforms.keys()].join(', '),

@@ -8,7 +8,7 @@ const away = () => Object.assign(new Error('gone'), { code: '57P01' })
 
 /** Settles into `settled`, unless `refuse` says why not. */
 function makeBuffer(
-  refuse: (ids: string[]) => Error | undefined = () => undefined,
+  refuse: (ids: string[], isRecorded: boolean) => Error | undefined = () => undefined,
   { mayWait = (_id: string): boolean => false, togetherMs = 1 } = {},
 ) {
   const settled: string[] = []
@@ -17,9 +17,9 @@ function makeBuffer(
   const forgotten: string[] = []
   const parts = {
     mayWait: ({ job }: JobOutcome) => mayWait(job.id),
-    async settle(batch: JobOutcome[]) {
+    async settle(batch: JobOutcome[], _lockMs: number, isRecorded: boolean) {
       const ids = batch.map(({ job }) => job.id)
-      const error = refuse(ids)
+      const error = refuse(ids, isRecorded)
       if (error) throw error
       batches.push(ids.length)
       settled.push(...ids)
@@ -128,9 +128,9 @@ t.test(
   'an outcome that is refused does not delay the others, and is given up after five tries',
   async (t) => {
     let refusals = 0
-    const { buffer, settled, errors } = makeBuffer((ids) => {
+    const { buffer, settled, errors } = makeBuffer((ids, isRecorded) => {
       if (!ids.includes('bad')) return undefined
-      if (ids.length === 1) refusals++
+      if (ids.length === 1 && isRecorded) refusals++
       return new Error('refused')
     })
     for (const id of ['a', 'b', 'bad', 'c', 'd']) buffer.add(performed(id))
@@ -144,6 +144,19 @@ t.test(
     t.equal(buffer.size, 0)
   },
 )
+
+t.test('where the rows of an outcome are refused, its job is settled without them', async (t) => {
+  const withoutRows: string[] = []
+  const { buffer, settled, errors } = makeBuffer((ids, isRecorded) => {
+    if (!isRecorded) withoutRows.push(...ids)
+    return isRecorded && ids.some((id) => id.startsWith('bad')) ? new Error('refused') : undefined
+  })
+  for (const id of ['a', 'bad', 'b', 'bad too']) buffer.add(performed(id))
+  await buffer.close()
+  t.strictSame(settled.toSorted(), ['a', 'b', 'bad', 'bad too'])
+  t.strictSame(withoutRows, ['bad', 'bad too'])
+  t.match(errors.at(-1), /settled without them/)
+})
 
 t.test('outcomes that may need a row of the host are settled apart', async (t) => {
   const tried: string[][] = []

@@ -206,3 +206,37 @@ t.test('a job whose row Postgres refuses does not keep others from being settled
   await until(() => settled.length === 3)
   t.strictSame(settled.toSorted(), ['a', 'b', 'c'])
 })
+
+t.test('a job of which nothing can be read waits, and uses up no attempt', async (t) => {
+  let isReadable = false
+  const attempts: number[] = []
+  const { core } = await startHost(t, {
+    core: { worker: { maxAttempts: 1 } },
+    async setUp(_app, core) {
+      await core.queues.define(QUEUE)
+      core.work<FanOutJob, string, unknown>({
+        queue: QUEUE,
+        concurrency: 8,
+        async prepare() {
+          if (!isReadable) throw new Error('cannot be read')
+          return ({ data }) => data.eventId
+        },
+        async perform({ attempt }) {
+          attempts.push(attempt)
+          return { kind: 'completed' }
+        },
+      })
+    },
+  })
+  const data = { event: 'e', eventId: 'a', deliveryId: 'a' }
+  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data }])
+  core.queues.wake(QUEUE)
+  await until(
+    async () => (await core.db.query('select data from svc_jobs.job')).rows,
+    ([job]) => job?.data.unsentSince !== undefined,
+  )
+  isReadable = true
+  await until(() => attempts.length === 1)
+  t.strictSame(attempts, [1])
+  t.same(await core.queues.deadLetters<FanOutJob>(core.db, QUEUE, {}), [])
+})

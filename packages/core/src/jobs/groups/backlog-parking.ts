@@ -8,6 +8,8 @@ import type { Db } from '../../postgres/transaction.ts'
 import { parkWaiting, SCAN_START, type Backlog, type ScanPosition } from '../pg-boss/park-jobs.ts'
 import type { GroupStates } from './group-states.ts'
 import { recordParked, setCircuits } from '../groups-table.ts'
+import { isLockConflict } from '../../migrations/lock-retries.ts'
+import { splitOnError } from '../../postgres/split-batch.ts'
 import { endParking } from './restrictions-table.ts'
 
 interface Parts {
@@ -32,6 +34,13 @@ const PARK_EVERY_AT_MOST_MS = 5000
 const PARK_DUE_EVERY_MS = 500
 /** How many times its own duration such a scan makes the next one wait. */
 const PAUSE_AFTER_SCAN = 20
+/**
+ * How long a transaction waits for the row of a group, which a transaction of the host may hold for as long
+ * as it takes, how long that group is then left out, and how many such circuits are tried again at a time.
+ */
+const LOCK_MS = 100
+const LOCKED_MS = 1000
+const MOST_LOCKED = 4
 
 export class BacklogParking {
   #parts: Parts
@@ -42,6 +51,8 @@ export class BacklogParking {
   /** Groups whose backlog is to be parked, so that jobs of other groups are fetched. */
   #backlogs = new Set<string>()
   #running: Promise<void> | undefined
+  /** When the rows of groups were last found to be held by others. */
+  #lockedAt = new Map<string, number>()
   #parkAt = 0
   #parkedAt = -Infinity
   #parkNotBefore = 0
@@ -121,44 +132,88 @@ export class BacklogParking {
   }
 
   async #writeCircuits(isLast = false): Promise<void> {
-    const { queue, background, changed, refreshSoon } = this.#parts
+    const { changed, refreshSoon } = this.#parts
     if (this.#circuits.size === 0 || (this.#stopped && !isLast)) return
     if (performance.now() < this.#writeNotBefore && !isLast) return
-    const changes = [...this.#circuits]
     this.#writeNotBefore = performance.now() + WRITE_EVERY_MS
-    await background(async (db) => {
-      for (const isOpen of [true, false]) {
-        const groups = changes.filter(([, open]) => open === isOpen).map(([group]) => group)
-        await setCircuits(db, queue, groups.toSorted(), isOpen)
-      }
-    })
-    for (const [group, isOpen] of changes) {
-      if (this.#circuits.get(group) === isOpen) this.#circuits.delete(group)
-    }
+    const written = await this.#apart([...this.#circuits.keys()], (groups) =>
+      this.#setCircuits(groups),
+    )
+    if (written.length === 0) return
     // Circuits may open all the time.
     this.#parkAt = Math.min(this.#parkAt, this.#parkedAt + PARK_EVERY_MS)
     changed()
     refreshSoon()
   }
 
+  async #setCircuits(groups: string[]): Promise<void> {
+    const { queue } = this.#parts
+    const changes = new Map(groups.map((group) => [group, this.#circuits.get(group)]))
+    await this.#background(async (db) => {
+      for (const isOpen of [true, false]) {
+        const those = groups.filter((group) => changes.get(group) === isOpen)
+        await setCircuits(db, queue, those.toSorted(), isOpen)
+      }
+    })
+    for (const [group, isOpen] of changes) {
+      if (this.#circuits.get(group) === isOpen) this.#circuits.delete(group)
+    }
+  }
+
+  /**
+   * Runs a transaction for these groups, or one for each half and so on where others hold rows of some.
+   * Those are left out for a while, and keep no others waiting; then each is tried alone. Returns the groups
+   * for which it has run.
+   */
+  async #apart(groups: string[], run: (groups: string[]) => Promise<unknown>): Promise<string[]> {
+    const now = performance.now()
+    const free = groups.filter((group) => !this.#lockedAt.has(group))
+    const again = groups.filter((group) => now - (this.#lockedAt.get(group) ?? now) > LOCKED_MS)
+    const batches = [free, ...again.slice(0, MOST_LOCKED).map((group) => [group])]
+    const done: string[] = []
+    for (const batch of batches) {
+      if (batch.length === 0) continue
+      const { parts, failed } = await splitOnError(batch, run, (error) => !isLockConflict(error))
+      const ran = parts.flatMap(({ items }) => items)
+      for (const group of ran) this.#lockedAt.delete(group)
+      done.push(...ran)
+      for (const { items, error } of failed) {
+        if (!isLockConflict(error)) throw error
+        for (const group of items) this.#lockedAt.set(group, performance.now())
+      }
+    }
+    return done
+  }
+
+  #background<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return this.#parts.background(work, { lockMs: LOCK_MS })
+  }
+
   async #parkHeld(): Promise<void> {
-    const groups = this.#parts.states.toPark()
+    const { queue, states, changed, refreshSoon } = this.#parts
+    const { groups } = await this.#park({ groups: states.toPark(), includesNotDue: true })
     if (groups.length === 0) return
-    await this.#park({ groups, includesNotDue: true })
-    const { queue, background, states, changed, refreshSoon } = this.#parts
     states.parked(groups)
     const unparked = states.unparked(groups)
     if (unparked.length === 0) return
+    let hasEnded = false
+    await this.#apart(
+      unparked.map(({ group }) => group),
+      async (some) => {
+        const those = unparked.filter(({ group }) => some.includes(group))
+        const isAny = await this.#background((db) => endParking(db, queue, those))
+        hasEnded ||= isAny
+      },
+    )
     // Otherwise the next refresh of the groups would start this again.
-    if (!(await background((db) => endParking(db, queue, unparked)))) return
+    if (!hasEnded) return
     changed()
     refreshSoon()
   }
 
   async #parkLongBacklogs(): Promise<void> {
-    const groups = [...this.#backlogs]
-    if (groups.length === 0) return
-    await this.#park({ groups, includesNotDue: false })
+    if (this.#backlogs.size === 0) return
+    const { groups } = await this.#park({ groups: [...this.#backlogs], includesNotDue: false })
     for (const group of groups) this.#backlogs.delete(group)
     this.#parts.refreshSoon()
   }
@@ -168,7 +223,7 @@ export class BacklogParking {
     const isPaused = performance.now() < Math.max(this.#parkAt, this.#parkNotBefore)
     if (groups.length === 0 || isPaused) return
     const startedAt = performance.now()
-    const parked = await this.#park({ groups, includesNotDue: false })
+    const { parked } = await this.#park({ groups, includesNotDue: false })
     const now = performance.now()
     this.#parkedAt = now
     this.#parkEveryMs =
@@ -179,20 +234,26 @@ export class BacklogParking {
     if (parked > 0) this.#parts.refreshSoon()
   }
 
-  /** Parks in portions, each in a transaction of its own. Returns how many jobs were parked. */
-  async #park(backlog: Backlog): Promise<number> {
-    const { queue, background } = this.#parts
+  /**
+   * Parks in portions, each in a transaction of its own. Returns how many jobs were parked, and the groups of
+   * which all are.
+   */
+  async #park({ groups, includesNotDue }: Backlog): Promise<{ parked: number; groups: string[] }> {
+    const { queue } = this.#parts
     let parked = 0
-    for (let position: ScanPosition | null = SCAN_START; position && !this.#stopped;) {
-      const from: ScanPosition = position
-      const portion = await background(async (db: Db) => {
-        const moved = await parkWaiting(db, queue, backlog, from)
-        await recordParked(db, queue, moved.groups.toSorted())
-        return moved
-      })
-      parked += portion.parked
-      position = portion.next
-    }
-    return parked
+    const done = await this.#apart(groups, async (some) => {
+      const backlog = { groups: some, includesNotDue }
+      for (let position: ScanPosition | null = SCAN_START; position && !this.#stopped;) {
+        const from: ScanPosition = position
+        const portion = await this.#background(async (db: Db) => {
+          const moved = await parkWaiting(db, queue, backlog, from)
+          await recordParked(db, queue, moved.groups.toSorted())
+          return moved
+        })
+        parked += portion.parked
+        position = portion.next
+      }
+    })
+    return { parked, groups: done }
   }
 }

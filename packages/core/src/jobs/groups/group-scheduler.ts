@@ -55,7 +55,7 @@ export class GroupScheduler {
     this.#limits = new GroupLimits(parts.windows)
     this.#parking = new BacklogParking({
       ...parts,
-      background: (work) => database.background(work),
+      background: (work, limit) => database.background(work, limit),
       states: this.#states,
       refreshSoon: () => this.refreshSoon(),
     })

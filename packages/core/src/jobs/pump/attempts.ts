@@ -1,7 +1,7 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
 import type { Db } from '../../postgres/transaction.ts'
-import type { Job, Lane } from '../job.ts'
 import { storableMessage } from '../../postgres/storable.ts'
+import type { FanOutJob, Job, Lane } from '../job.ts'
 import { BEGINS_WITHIN_MS } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
@@ -9,6 +9,7 @@ import type { FetchAhead } from './fetch-ahead.ts'
 import { prepareBatch } from './prepare-batch.ts'
 import { measured } from './measured-attempt.ts'
 import type { Slots } from './slots.ts'
+import { unsentOutcome } from './unsent-outcome.ts'
 import { WaitingAttempts } from './waiting-attempts.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
@@ -129,10 +130,18 @@ export class Attempts {
     const { job, prepared, abort } = attempt
     const startedAt = performance.now()
     if (isTooLate(job, startedAt)) return this.#end(attempt, { kind: 'postponed', delayMs: 0 }, 0)
+    let its: unknown
+    try {
+      its = prepared(job)
+    } catch (error) {
+      const message = 'could not read what a job needs; it is postponed'
+      log.error({ err: error, queue: worker.queue, jobId: job.id }, message)
+      const why = { message: String((error as Error)?.message ?? error) }
+      return this.#end(attempt, unsentOutcome(job as Job<FanOutJob>, why), 0)
+    }
     this.#parts.began(job)
     let outcome: Outcome
     try {
-      const its = prepared(job)
       outcome = await asAtBoot(() =>
         telemetry.isOn
           ? measured(telemetry, worker, job, its, abort.signal)

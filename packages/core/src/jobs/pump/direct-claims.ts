@@ -18,6 +18,8 @@ interface Parts {
   slots: Slots
   groups: Pick<GroupScheduler, 'begin'>
   fetcher: Pick<Fetcher, 'admitAndBegin' | 'beginAdmitted' | 'hasTooManyUnsettled' | 'needsRoom'>
+  /** These jobs wait again. */
+  giveBack: (jobs: Job[]) => void
   log: { error(details: object, message: string): void }
 }
 
@@ -54,18 +56,16 @@ export class DirectClaims {
 
   /**
    * Begins those jobs of a publish that exist: its transaction is committed, and may have rolled back
-   * some of them before. Where they cannot be looked up now, they come back when their lease expires.
+   * some of them before. Where they cannot be looked up now, they are given back: no attempt is used up.
    */
   async beginIfCommitted(jobs: Job[]): Promise<void> {
-    const { queue, db, log } = this.#parts
+    const { queue, db, giveBack, log } = this.#parts
     try {
       const existing = await renewLeases(db, queue, jobs)
       this.beginCommitted(jobs.filter(({ id }) => existing.has(id)))
     } catch (error) {
-      log.error(
-        { err: error, queue },
-        'could not start claimed jobs; they run again after their lease expires',
-      )
+      log.error({ err: error, queue }, 'could not start claimed jobs; they are given back')
+      giveBack(jobs)
     }
   }
 

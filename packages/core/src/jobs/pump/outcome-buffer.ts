@@ -2,23 +2,27 @@
  * Settles outcomes in batches, one batch at a time. Those that may wait are settled together: at
  * ordinary rates that saves most of the cost of a settlement. Without a database connection outcomes wait and
  * are tried again with back-off: none is dropped. Where one outcome makes its batch fail, the others
- * are settled without it; it is tried a few times more and then left until its job's lease expires.
+ * are settled without it. Where that is because Postgres refuses the rows that record it, its job is
+ * settled without them. Any other is tried a few times more and then left until its job's lease expires.
  */
 import { setImmediate } from 'node:timers/promises'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
-import { isConnectionError, isServerFault } from '../../postgres/connection-errors.ts'
+import { isConnectionError, isOutage, isServerFault } from '../../postgres/connection-errors.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
-import { needsSharedRow, settlesAlone } from './settlement.ts'
+import { isOnlyRecorded, needsSharedRow, settlesAlone } from './settlement.ts'
 import { RefusedOutcomes } from './refused-outcomes.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
   /** Whether the outcome may wait for others, so that one statement settles them. */
   mayWait(outcome: JobOutcome): boolean
-  /** `lockMs`: how long it waits for a row that others hold. */
-  settle(batch: JobOutcome[], lockMs: number): Promise<unknown>
+  /**
+   * `lockMs`: how long it waits for a row that others hold. `isRecorded`: whether the rows that record
+   * the outcomes are written too.
+   */
+  settle(batch: JobOutcome[], lockMs: number, isRecorded: boolean): Promise<unknown>
   /** Called after each batch. */
   settled(): void
   /** These jobs are settled, or given up. */
@@ -36,6 +40,10 @@ const TOGETHER_MS = 100
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 const TRIES_WHEN_CLOSING = 4
+/** How many parts of a batch are split. Where Postgres refuses all rows, no more of them are tried alone. */
+const MOST_SPLIT = 16
+/** The disk is full: a job can be deleted or put back all the same. */
+const DISK_FULL = '53100'
 /**
  * How long a batch waits for a row that others hold: one with no outcome that needs such a row, the
  * outcomes that do, and one of them that is tried again.
@@ -156,25 +164,57 @@ export class OutcomeBuffer {
 
   async #settleSome(batch: JobOutcome[], lockMs: number): Promise<unknown> {
     if (batch.length === 0) return undefined
-    const settle = async (part: JobOutcome[]): Promise<void> => {
-      await this.#parts.settle(part, lockMs)
-      this.#parts.forget(part.map(({ job }) => job))
-    }
+    const settle = (part: JobOutcome[]) => this.#settle(part, lockMs, true)
+    let refused = 0
     // Which of them waits for the row shows as each is tried again.
-    const staysWhole = lockMs === LOCK_MS.needing ? isLockConflict : undefined
+    const staysWhole = (error: unknown) =>
+      isLockConflict(error) ? lockMs === LOCK_MS.needing : ++refused > MOST_SPLIT
     const { failed } = await splitOnError(batch, settle, staysWhole)
     let outage: unknown
     for (const { items, error } of failed) {
+      const others = await this.#settleWithoutRows(items, error)
+      if (others.length === 0) continue
       if (isConnectionError(error) && !isServerFault(error)) {
-        this.#waiting.unshift(...items)
+        this.#waiting.unshift(...others)
         outage = error
-      } else for (const one of items) this.#refuse(one, error)
+      } else for (const one of others) await this.#refuse(one, error)
     }
     return outage
   }
 
-  #refuse(one: JobOutcome, error: unknown): void {
+  async #settle(part: JobOutcome[], lockMs: number, isRecorded: boolean): Promise<void> {
+    await this.#parts.settle(part, lockMs, isRecorded)
+    this.#parts.forget(part.map(({ job }) => job))
+  }
+
+  /**
+   * The outcomes of jobs come before the rows that tell of them. Returns those that are not settled: of
+   * which more follows than rows, and all in an outage.
+   */
+  async #settleWithoutRows(items: JobOutcome[], error: unknown): Promise<JobOutcome[]> {
+    const isFull = (error as { code?: unknown }).code === DISK_FULL
+    if ((isOutage(error) && !isFull) || isLockConflict(error)) return items
+    const some = items.filter(isOnlyRecorded)
+    if (some.length === 0 || !(await this.#trySettle(some, error))) return items
+    return items.filter((one) => !isOnlyRecorded(one))
+  }
+
+  async #trySettle(items: JobOutcome[], error: unknown): Promise<boolean> {
+    try {
+      await this.#settle(items, LOCK_MS.again, false)
+    } catch {
+      return false
+    }
+    this.#parts.log.error(
+      { err: error, jobs: items.length, jobId: items[0]?.job.id },
+      'Postgres refused the rows that record outcomes of jobs; the jobs are settled without them',
+    )
+    return true
+  }
+
+  async #refuse(one: JobOutcome, error: unknown): Promise<void> {
     if (this.#refused.add(one, error, this.#closing)) return
+    if (await this.#trySettle([one], error)) return
     this.#parts.forget([one.job])
     this.#parts.log.error(
       { err: error, jobId: one.job.id },

@@ -94,10 +94,11 @@ export class Pump {
     const heartbeats = new Heartbeats(db, queue, log)
     const outcomes = new OutcomeBuffer({
       mayWait: (outcome) => worker.settlesTogether === true && mayWait(outcome),
-      settle: async (batch, lockMs) => {
-        const others = await this.#runs.settle(batch)
+      settle: async (batch, lockMs, isRecorded) => {
+        const others = isRecorded ? await this.#runs.settle(batch) : batch
         if (others.length === 0) return
-        await settleBatch(boss, db, worker, table, others, lockMs, (settled) => {
+        const recorder = isRecorded ? worker : { queue }
+        await settleBatch(boss, db, recorder, table, others, lockMs, (settled) => {
           for (const one of settled) this.#dueTimes.note(one, groups.isCircuitOpen(one.job.group))
         })
         groups.restricted.settled(others.map(({ job }) => job))
@@ -136,6 +137,9 @@ export class Pump {
       attempts,
       outcomes,
     })
+    const giveBack = (jobs: Job[]) => {
+      for (const job of jobs) outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
+    }
     this.#runs = new OrderedRuns({
       worker,
       db: db.prepared,
@@ -143,10 +147,10 @@ export class Pump {
       slots,
       groups,
       begin: (lane, job) => fetcher.beginAdmitted(lane, [job]),
-      giveBack: (job) => outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } }),
+      giveBack: (job) => giveBack([job]),
       release: (lane) => attempts.release(lane),
     })
-    this.claims = new DirectClaims({ queue, db, owner, slots, groups, fetcher, log })
+    this.claims = new DirectClaims({ queue, db, owner, slots, groups, fetcher, giveBack, log })
     const parked = new ParkedJobClaims(slots, groups, fetcher)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom(null)
     this.#slots = slots

@@ -101,3 +101,12 @@ export const needsSharedRow = ({ outcome }: JobOutcome): boolean =>
  */
 export const settlesAlone = ({ job, outcome }: JobOutcome): boolean =>
   outcome.kind === 'completed' && job.isProbe === true
+
+/**
+ * Whether its settlement, beside the state of the job, writes rows that tell of it and nothing else. With
+ * the others a webhook is disabled or resumed, or an event published.
+ */
+export const isOnlyRecorded = (one: JobOutcome): boolean =>
+  !needsSharedRow(one) &&
+  !settlesAlone(one) &&
+  !(one.outcome.kind === 'failed' && isLastOf(one.job, one.outcome))

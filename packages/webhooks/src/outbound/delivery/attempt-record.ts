@@ -5,8 +5,11 @@ export interface AttemptRecord {
   /** 1, 2, … over all attempts of the delivery. */
   attempt: number
   statusCode: number | null
-  /** `transform`: the webhook's transform threw. `lost`: its process died. */
-  error: Failure | 'transform' | 'lost' | null
+  /**
+   * `transform`: the webhook's transform threw, or no host has had it for a week. `secret`: no host could
+   * read the webhook's secret for a week. `lost`: its process died.
+   */
+  error: Failure | 'transform' | 'secret' | 'lost' | null
   durationMs: number | null
   responseBody: string | null
   /** ISO 8601. */
@@ -31,4 +34,10 @@ export const unsent = (attempt: number, at: Date): AttemptRecord => ({
   durationMs: null,
   responseBody: null,
   attemptedAt: at.toISOString(),
+})
+
+/** Nothing was sent, for a reason of the host. */
+export const failedUnsent = (attempt: number, error: 'transform' | 'secret'): AttemptRecord => ({
+  ...unsent(attempt, new Date()),
+  error,
 })

@@ -5,7 +5,7 @@ import { KEPT_BYTES } from '../http/response-text.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import type { Post } from '../http/post.ts'
 import type { AnyTransform } from '../transforms/transform.ts'
-import { skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
+import { failedUnsent, skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
 import { maskedAnswer, SHORTEST_SECRET } from './echoed-secrets.ts'
 import type { SigningKeys } from './ed25519.ts'
 import {
@@ -52,16 +52,11 @@ export interface AttemptSettings extends OutcomeRules {
   log: { warn(details: object, message: string): void }
 }
 
-/** What follows an attempt; a webhook's transform adds two steps to those of an answer. */
+/** What follows an attempt; a webhook's transform adds a step to those of an answer. */
 export type AttemptStep =
   | AnswerOutcome<AttemptRecord>
   /** The transform gave `null`. */
   | { kind: 'cancelled'; detail: AttemptRecord }
-  /** This host has no such transform; another host may have it. */
-  | { kind: 'postponed'; delayMs: number }
-
-/** For how long a host without the transform of a webhook postpones its deliveries. */
-const WITHOUT_TRANSFORM_MS = 30_000
 
 /** Makes the request of a delivery, signs it and sends it to its webhook. */
 export async function makeAttempt(
@@ -81,7 +76,8 @@ export async function makeAttempt(
       { webhookId: webhook.id, transform: name },
       'this host lacks the transform of a webhook; its deliveries wait for a host that has it',
     )
-    return { kind: 'postponed', delayMs: WITHOUT_TRANSFORM_MS }
+    const detail = failedUnsent(delivery.attempt, 'transform')
+    return { kind: 'unsent', detail, isLacking: true }
   }
   const startedAt = new Date()
   const startedMs = performance.now()

@@ -2,6 +2,7 @@
 import {
   findPayloads,
   tenantOfEvent,
+  unsentOutcome,
   type Core,
   type Db,
   type Outcome,
@@ -13,7 +14,7 @@ import { QUEUE } from '../constants.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
-import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
+import { failedUnsent, skippedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import {
@@ -38,7 +39,6 @@ import {
 } from './record-deliveries.ts'
 
 const READ_AGAIN_MS = 1000
-const UNREADABLE_MS = 30_000
 /** Large payloads in memory at a time: each is there as text and as the body that is sent. */
 const MAX_LARGE_BYTES = 32 * 1024 * 1024
 
@@ -127,8 +127,8 @@ async function perform(
   if (mustPark(webhook, job)) return { kind: 'parked' }
   // As if it had never been: no row of the log says so.
   if (isUndecided(job) && !(await filters.matches(job, payload))) return { kind: 'cancelled' }
-  // This host cannot read the secret. Another host may be able to, so that no attempt is used up.
-  if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
+  // Another host may be able to read the secret.
+  if (isUnreadable === true) return unsentOutcome(job, failedUnsent(attempt, 'secret'))
   const tenant = eventId === null ? null : tenantOfEvent(eventId)
   const passedOn = job.traceContext ?? traceContext
   const facts = { event, payload, deliveryId, attempt, tenant, isTest }
@@ -137,11 +137,12 @@ async function perform(
     url === undefined
       ? await makeAttempt(post, settings, webhook, delivery, signal)
       : await makeAttemptAtOtherUrl(url, post, settings, webhook, delivery, signal)
-  if (isProbe && hasFailed(step)) return { kind: 'parked', detail: step.detail }
+  if (isProbe && hasFailed(step) && !isWithoutRequest(step))
+    return { kind: 'parked', detail: step.detail }
   if (isProbe && step.kind === 'completed') {
     return { ...step, detail: { ...step.detail, reachedUrl: webhook.url } }
   }
-  const outcome = step.kind === 'unsent' ? unsentAgain(step.detail, job) : step
+  const outcome = step.kind === 'unsent' ? unsentAgain(step, job) : step
   if (outcome.kind !== 'failed' || !hasSchedule(webhook, job)) return outcome
   const published = { attempt: job.attempt, attemptsLeft: publishedAttemptsLeft(job) }
   return { ...outcome, schedule: scheduleAfter(webhook.retry ?? {}, published, Math.random) }
@@ -169,20 +170,12 @@ const hasFailed = (
 ): step is Extract<AttemptStep, { kind: 'failed' | 'rejected' | 'unsent' }> =>
   step.kind === 'failed' || step.kind === 'rejected' || step.kind === 'unsent'
 
-const UNSENT_AT_LEAST_MS = 1000
-const UNSENT_AT_MOST_MS = 5 * 60_000
-const UNSENT_FOR_MS = 7 * 24 * 3600_000
+/** Another host may have what this one lacks: that is no attempt, and no row of the log tells of it. */
+const isWithoutRequest = (step: AttemptStep): boolean =>
+  step.kind === 'unsent' && step.isLacking === true
 
-/**
- * The pause is as long as the proxy has failed for this delivery, up to five minutes. A proxy that works
- * gives the same answer for a receiver that is gone: after a week such an attempt therefore counts as
- * failed.
- */
-function unsentAgain(detail: AttemptRecord, { data }: DeliveryJob): Outcome<AttemptRecord> {
-  const { unsentSince } = data
-  const sinceMs = unsentSince === undefined ? 0 : Date.now() - Date.parse(unsentSince)
-  const isUnsent = true
-  if (sinceMs > UNSENT_FOR_MS) return { kind: 'failed', detail, output: detail, isUnsent }
-  const pauseMs = Math.min(UNSENT_AT_MOST_MS, Math.max(UNSENT_AT_LEAST_MS, sinceMs))
-  return { kind: 'postponed', delayMs: pauseMs * (0.9 + Math.random() * 0.2), detail, isUnsent }
-}
+const unsentAgain = (
+  step: Extract<AttemptStep, { kind: 'unsent' }>,
+  job: DeliveryJob,
+): Outcome<AttemptRecord> =>
+  unsentOutcome(job, step.detail, isWithoutRequest(step) ? undefined : step.detail)

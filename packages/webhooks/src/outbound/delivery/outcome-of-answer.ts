@@ -14,8 +14,11 @@ export type AnswerOutcome<Record extends object> =
   | { kind: 'failed'; detail: Record; output: Record; retryAfterMs?: number }
   /** The receiver answered 410 Gone. */
   | { kind: 'rejected'; detail: Record; output: Record }
-  /** The proxy of this host failed: nothing has reached the receiver, and no attempt is used up. */
-  | { kind: 'unsent'; detail: Record }
+  /**
+   * The proxy of this host failed: nothing has reached the receiver, and no attempt is used up.
+   * `isLacking`: nothing was tried, since this host lacks what another one may have.
+   */
+  | { kind: 'unsent'; detail: Record; isLacking?: true }
 
 /** Why an attempt failed; `null` where it was a delivery. */
 export function errorOf({ statusCode, failure }: PostResult): Failure | null {

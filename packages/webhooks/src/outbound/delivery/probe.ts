@@ -22,6 +22,7 @@ import { ByteBudget } from './byte-budget.ts'
 import { attemptCountOf, type DeliveryData } from './delivery-job.ts'
 import { tracedAttempt } from './delivery-telemetry.ts'
 import { rowOf } from './log-entry.ts'
+import { insertAccepted } from './record-deliveries.ts'
 import type { Post } from '../http/post.ts'
 import { waitingOf } from '../waiting-deliveries.ts'
 import { reactivate, reactivateIn } from '../health/resume-failing.ts'
@@ -161,7 +162,7 @@ export class Probes {
     await this.#core.transaction(async (db) => {
       await reactivateIn(this.#core, db, id, url)
       await queues.deleteDeadLetter(db, QUEUE, letter.id)
-      await insertLogRows(db, [rowOf(letter.data, record, 'delivered', null)])
+      await insertAccepted(this.#core, db, [rowOf(letter.data, record, 'delivered', null)])
       const days = this.#settings.deliveryLogRetentionDays
       if (eventId !== null) await retainEvents(db, [{ name, id: eventId }], days)
       this.#core.afterCommit(db, () => queues.groupsChanged(QUEUE))
@@ -195,7 +196,7 @@ export class Probes {
         stopping,
       ),
     )
-    if (step.kind === 'cancelled' || step.kind === 'postponed') return null
+    if (step.kind === 'cancelled') return null
     return step.detail.error === 'transform' ? null : step.detail
   }
 }

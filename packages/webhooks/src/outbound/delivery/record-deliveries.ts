@@ -3,6 +3,7 @@
  * events.
  */
 import {
+  isLockConflict,
   retainEvents,
   type AttemptedJob,
   type Core,
@@ -76,7 +77,11 @@ export async function recordDeliveries(
     db,
     ended.map(({ job }) => job),
   )
-  await insertLogRows(db, [...crashed, ...settled.flatMap(rowsOf), ...dropped.map(skippedRow)])
+  await insertAccepted(core, db, [
+    ...crashed,
+    ...settled.flatMap(rowsOf),
+    ...dropped.map(skippedRow),
+  ])
   await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
   const gone = ended.filter(isGone).map(({ job }) => job.data)
   // The delivery of a lifecycle event publishes no further one.
@@ -84,6 +89,23 @@ export async function recordDeliveries(
   await disable(core, db, [...new Set(gone.map(webhookIdOf))], 'gone', (id) => !told.has(id))
   await publishDead(core, db, deadDeliveriesOf(ended))
   await resumeReached(core, db, ended, afterCommit)
+}
+
+/** A row that Postgres refuses decides nothing about the delivery that it tells of, nor what follows from it. */
+export async function insertAccepted(core: Core, db: Db, rows: LogRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await db.query('savepoint svc_log')
+  try {
+    await insertLogRows(db, rows)
+  } catch (error) {
+    if (isLockConflict(error)) throw error
+    // Rejects where the connection is lost.
+    await db.query('rollback to savepoint svc_log')
+    core.log.error(
+      { err: error, rows: rows.length, deliveryId: rows[0]?.deliveryId },
+      'Postgres refused rows of the delivery log; their deliveries are settled without them',
+    )
+  }
 }
 
 /**

@@ -1,0 +1,44 @@
+/** Circuits of webhooks while a transaction of the host holds the row of one of them. */
+import { receiver as openReceiver } from '@svc/core/testing'
+import t from 'tap'
+import { until } from '../../../support/until.ts'
+import { startHost } from '../../support/host.ts'
+
+const COUNT = 12
+
+t.test(
+  'an open transaction on one webhook keeps no circuit of others from being written',
+  async (t) => {
+    const host = await startHost(t, { core: { worker: { maxAttempts: 100 } } })
+    const receiver = await openReceiver({ answer: 500 })
+    const other = await openReceiver({ answer: 500 })
+    t.teardown(() => Promise.all([receiver.close(), other.close()]))
+    const { id } = await host.register(receiver.url)
+    const { id: otherId } = await host.register(other.url)
+    const { database, events, transaction, webhooks } = host.app.svc
+    const end = Promise.withResolvers<void>()
+    const holding = Promise.withResolvers<void>()
+    const open = transaction(async (db) => {
+      await webhooks.redrive({ id }, { db })
+      holding.resolve()
+      await end.promise
+    })
+    t.teardown(() => end.resolve())
+    await holding.promise
+    const isOpen = async (group: string): Promise<boolean | undefined> => {
+      const { rows } = await database.query(
+        `select circuit_open as "isOpen" from svc."__svc.job_groups" where group_id = $1`,
+        [group],
+      )
+      return rows[0]?.isOpen
+    }
+    for (let n = 0; n < COUNT; n++) await events.publish('order.created', { n })
+    await until(() => isOpen(otherId))
+    other.answer(200)
+    await until(async () => (await isOpen(otherId)) === false)
+    t.not(await isOpen(id), true, 'that of the webhook itself waits')
+    end.resolve()
+    await open
+    await until(() => isOpen(id))
+  },
+)
