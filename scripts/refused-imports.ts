@@ -110,6 +110,7 @@ export const postgres: Refused = {
   allowImportNames: [
     'STORABLE_TEXT',
     'isSealed',
+    'Input',
     'nullable',
     'Tenant',
     'TenantFilter',

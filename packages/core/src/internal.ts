@@ -88,6 +88,7 @@ export {
 } from './events/events-table.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'
 export { isContention, isStatementTimeout } from './postgres/contention.ts'
+export type { Input } from './options/input.ts'
 export { storableText } from './postgres/storable.ts'
 export { orUnavailable } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
@@ -105,7 +106,6 @@ export {
   errorResponses,
   STORABLE_TEXT,
   nullable,
-  type Input,
   optionalBody,
   Tenant,
   TenantFilter,
@@ -123,3 +123,5 @@ export {
   type OptionRules,
   type ResolvedOptions,
 } from './options/check-options.ts'
+export { isLockConflict } from './migrations/lock-retries.ts'
+export { unsentOutcome } from './jobs/pump/unsent-outcome.ts'

@@ -63,7 +63,7 @@ t.test('an undefined expiry does not lift the longest lifetime', async (t) => {
   const given = { userId, expiresAt: undefined } as never as NewApiKey
   const { id, expiresAt } = await auth.createApiKey(given)
   t.ok(expiresAt && expiresAt <= inDays(30), String(expiresAt))
-  const changed = await auth.updateApiKey({ id, label: 'x', expiresAt: undefined } as never)
+  const changed = await auth.updateApiKey({ id, label: 'x', expiresAt: undefined })
   t.equal(changed.expiresAt, expiresAt)
 })
 
@@ -71,10 +71,10 @@ t.test('a rotated key is not prolonged by an undefined expiry', async (t) => {
   const { app, makeKey } = await startHost(t)
   const { auth } = app.svc
   const { id } = await makeKey()
-  await auth.rotateApiKey({ id, overlapSeconds: undefined } as never)
+  await auth.rotateApiKey({ id, overlapSeconds: undefined })
   const { expiresAt } = await auth.getApiKey(id)
   t.ok(expiresAt && expiresAt <= inDays(1), 'the overlap has its default')
-  await auth.updateApiKey({ id, label: 'old', expiresAt: undefined } as never)
+  await auth.updateApiKey({ id, label: 'old', expiresAt: undefined })
   t.equal((await auth.getApiKey(id)).expiresAt, expiresAt)
 })
 
@@ -86,21 +86,18 @@ t.test('other operations take an undefined field as one that is left out', async
     name: 'A',
     role: undefined,
     tenant: undefined,
-  } as never)
+  })
   t.match(user, { role: 'user', tenant: null })
   const { id, key } = await auth.createApiKey({ userId: user.id })
   const keys = await auth.listApiKeys(user.id)
   const nothing = { userId: undefined, prefix: undefined, state: undefined, tenant: undefined }
-  t.same(
-    await auth.listApiKeys({ ...nothing, unusedSince: undefined, limit: undefined } as never),
-    keys,
-  )
-  t.same(await auth.listApiKeys(user.id, { after: undefined, limit: undefined } as never), keys)
-  t.same(await auth.listUsers({ tenant: undefined } as never), [user])
+  t.same(await auth.listApiKeys({ ...nothing, unusedSince: undefined, limit: undefined }), keys)
+  t.same(await auth.listApiKeys(user.id, { after: undefined, limit: undefined }), keys)
+  t.same(await auth.listUsers({ tenant: undefined }), [user])
   const verified = { valid: true, keyId: id, remaining: null }
   const verification = { key, scopes: undefined, ip: undefined, cost: undefined } as never
   t.match(await auth.verifyApiKey(verification), verified)
-  t.match(await auth.checkApiKey({ id, ip: undefined } as never), { valid: true, keyId: id })
+  t.match(await auth.checkApiKey({ id, ip: undefined }), { valid: true, keyId: id })
   const span = { from: undefined, to: undefined, by: undefined, keyId: undefined } as never
   t.match(await auth.getUsage(span), { by: 'hour' })
 })

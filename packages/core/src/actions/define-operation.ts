@@ -1,7 +1,7 @@
 /** An operation: the one function behind a method of `svc.auth` or `svc.webhooks` and a named action. */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { InvalidOption } from '../errors.ts'
-import type { Input } from '../http/schemas.ts'
+import type { Input } from '../options/input.ts'
 import { isPlainObject, kindOf } from '../options/check-options.ts'
 import { checkedDb } from '../postgres/checked-db.ts'
 import type { Db } from '../postgres/transaction.ts'

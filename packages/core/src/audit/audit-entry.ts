@@ -1,5 +1,5 @@
 /** The rows of the audit, and how their `changes` are computed. */
-import type { Input } from '../http/schemas.ts'
+import type { Input } from '../options/input.ts'
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, TenantFilter } from '../http/schemas.ts'
 

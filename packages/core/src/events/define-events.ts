@@ -14,7 +14,7 @@ export interface EventDefinition {
    * A payload that matches the schema: it is shown in the docs, and sent as a test event. @default
    * none
    */
-  example?: unknown | undefined
+  example?: unknown
   /** Whether it will be removed. @default false */
   deprecated?: boolean | undefined
 }

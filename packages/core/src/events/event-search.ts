@@ -4,7 +4,7 @@
  * between two moments. The search goes back in growing spans, and stops when the page is full, or when it
  * has taken long.
  */
-import type { Input } from '../http/schemas.ts'
+import type { Input } from '../options/input.ts'
 import { Type } from '@sinclair/typebox'
 import { readOperation } from '../actions/define-operation.ts'
 import { InvalidInput } from '../errors.ts'

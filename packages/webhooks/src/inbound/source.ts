@@ -60,7 +60,7 @@ export interface InboundReply {
   statusCode?: number | undefined
   headers?: Record<string, string> | undefined
   /** A string is sent as `text/plain`, anything else as JSON. @default no body */
-  body?: unknown | undefined
+  body?: unknown
 }
 
 /**
