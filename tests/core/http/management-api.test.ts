@@ -153,7 +153,7 @@ t.test('an error of ours keeps its code, and an unexpected error shows no detail
     statusCode: 503,
     code: 'SVC_UNAVAILABLE',
     error: 'Service Unavailable',
-    message: 'the database cannot be reached, try again',
+    message: 'the database is starting or shutting down, try again',
   })
 })
 
