@@ -163,7 +163,7 @@ t.test('subscriptions that could not be written are written with the next publis
     async setUp({ svc }) {
       await svc.database.query('alter table svc."__svc.subscriptions" rename to away')
       await svc.events.subscribe('a', (payload) => void got.push(payload))
-      await t.rejects(svc.events.publish('a', 'lost'), { code: '42P01' })
+      await t.rejects(svc.events.publish('a', 'lost'), { code: 'SVC_CORE_DATABASE_FAILED' })
       await svc.database.query('alter table svc.away rename to "__svc.subscriptions"')
       await svc.events.publish('a', 'found')
     },

@@ -91,14 +91,21 @@ const STEPS_OF_CLOCK = 10_000
 
 export class FilterBudget {
   used = 0
-  #startedAt = usedMs()
+  #usedMs: () => number
+  #startedAt: number
   #readAt = 0
+
+  /** @param usedMs the CPU time that the process has used. @default what the system counts */
+  constructor(usedMs: () => number = cpuMs) {
+    this.#usedMs = usedMs
+    this.#startedAt = usedMs()
+  }
 
   /** The most that the next filter may take; 0 where nothing is left. */
   next(): number {
     if (this.used - this.#readAt >= STEPS_OF_CLOCK) {
       this.#readAt = this.used
-      if (usedMs() - this.#startedAt > MS_OF_EVENT) this.used = STEPS_OF_EVENT
+      if (this.#usedMs() - this.#startedAt > MS_OF_EVENT) this.used = STEPS_OF_EVENT
     }
     return Math.max(0, Math.min(STEPS_OF_DEAR, STEPS_OF_EVENT - this.used))
   }
@@ -108,7 +115,7 @@ export class FilterBudget {
   }
 }
 
-function usedMs(): number {
+function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
