@@ -242,7 +242,10 @@ t.test('an erasure that was interrupted is finished by a second call', async (t)
     `create trigger refuse before delete on svc."__svc.webhooks.registrations"
        for each row execute function refuse()`,
   )
-  await t.rejects(app.svc.eraseTenant('acme'), /not now/)
+  await t.rejects(app.svc.eraseTenant('acme'), {
+    code: 'SVC_CORE_DATABASE_FAILED',
+    cause: { message: /not now/ },
+  })
   t.not((await heldBy(database, ids)).length, 0)
   await app.svc.database.query(`drop trigger refuse on svc."__svc.webhooks.registrations"`)
   t.match(await app.svc.eraseTenant('acme'), { webhooks: 4 })

@@ -7,7 +7,7 @@ const complaints: [title: string, options: object, message: string][] = [
   [
     'an unknown option',
     { databse: 'x' },
-    'svcCore: there is no option "databse"; there are: database, secrets, worker, migrate, eventRetentionDays',
+    'svcCore: there is no option "databse"; there are: database, secrets, readers, worker, migrate, eventRetentionDays',
   ],
   [
     'an unknown option of the worker',
