@@ -31,7 +31,7 @@ export type {
 export type { EventQuery, FoundEvent, FoundEvents } from './events/event-search.ts'
 export type { Health } from './health/health.ts'
 export type { FailingTask, TaskHealth } from './jobs/periodic-tasks.ts'
-export type { QueueCount } from './health/queue-counts-table.ts'
+export type { QueueCount } from './jobs/pg-boss/queue-counts-table.ts'
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Audit } from './audit/audit.ts'
 export type { AuditActor, AuditChanges, AuditEntry, AuditQuery } from './audit/audit-entry.ts'

@@ -20,7 +20,7 @@ export {
   type Recovery,
 } from './jobs/groups/recoveries-table.ts'
 export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead-letters.ts'
-export { isRestricted } from './jobs/groups/restrictions-table.ts'
+export { isRestricted } from './jobs/pg-boss/restrictions-table.ts'
 export type { Notifications } from './postgres/notifications.ts'
 export {
   EVERYWHERE,

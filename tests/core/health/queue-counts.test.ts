@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countQueues } from '../../../packages/core/src/health/queue-counts-table.ts'
+import { countQueues } from '../../../packages/core/src/jobs/pg-boss/queue-counts-table.ts'
 import { QueueCounts } from '../../../packages/core/src/health/queue-counts.ts'
 import { BEGIN_WITH_WORKER_PLANS } from '../../../packages/core/src/postgres/worker-pool.ts'
 import { transaction } from '../../../packages/core/src/postgres/transaction.ts'

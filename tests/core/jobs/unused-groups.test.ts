@@ -1,5 +1,8 @@
 import t from 'tap'
-import { deleteUnusedGroups, recordParked } from '../../../packages/core/src/jobs/groups-table.ts'
+import {
+  deleteUnusedGroups,
+  recordParked,
+} from '../../../packages/core/src/jobs/pg-boss/groups-table.ts'
 import { startHost } from '../support/host.ts'
 import { GROUP, idOf, QUEUE } from '../support/worker.ts'
 

@@ -1,5 +1,5 @@
 import type { Db } from '@svc/core'
-import type { Restrictions } from '../../../packages/core/src/jobs/groups/restrictions-table.ts'
+import type { Restrictions } from '../../../packages/core/src/jobs/pg-boss/restrictions-table.ts'
 import { GROUP, QUEUE } from './worker.ts'
 
 /** Restricts the group, as the package whose groups they are does. */

@@ -1,6 +1,6 @@
 /** `svc.health`: whether this process can do its work, within two seconds whatever Postgres does. */
 import type { TaskHealth } from '../jobs/periodic-tasks.ts'
-import type { QueueCount } from './queue-counts-table.ts'
+import type { QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
 import type { QueueCounts } from './queue-counts.ts'
 import { whyUnavailable } from '../postgres/connection-errors.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'

@@ -1,5 +1,5 @@
 /** The counts of the queues, read for `svc.health` and for the gauges of metrics alike. */
-import type { QueueCount } from './queue-counts-table.ts'
+import type { QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 
 /**

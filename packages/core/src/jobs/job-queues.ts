@@ -13,7 +13,7 @@ import type { RetrySettings } from './retry-settings.ts'
 import { listLostLetters, type LostLettersPage } from './pg-boss/lost-letters.ts'
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
-import { deleteGroups, recordParked, setHeld } from './groups-table.ts'
+import { deleteGroups, recordParked, setHeld } from './pg-boss/groups-table.ts'
 import { insertMove } from './groups/moves-table.ts'
 import {
   deleteRecoveriesOf,
@@ -22,7 +22,7 @@ import {
   lockRecoveries,
   type Recovery,
 } from './groups/recoveries-table.ts'
-import { liftRestrictions } from './groups/restrictions-table.ts'
+import { liftRestrictions } from './pg-boss/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
 import { discardParked, makeParkedDue, type ParkedMadeDue } from './pg-boss/parked-jobs.ts'

@@ -129,6 +129,12 @@ export interface JobOutcome<Data = unknown, Detail = unknown> {
   endedAt?: number
 }
 
+export type JobOutcomeAs<Kind extends Outcome['kind']> = {
+  job: Job
+  outcome: Extract<Outcome, { kind: Kind }>
+  endedAt?: number
+}
+
 /**
  * What has become of the job. Of a `failed` outcome: `retry` or, after the last attempt, `dead` (a dead
  * letter). A `rejected` one is always `dead`.

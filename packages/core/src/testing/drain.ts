@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { NotDrained } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { findDueJobs, hasMoves, describeJobs } from './due-jobs.ts'
+import { findDueJobs, hasMoves, describeJobs } from '../jobs/pg-boss/due-jobs.ts'
 import { hostUnderTest } from './host-under-test.ts'
 import { timeoutOf } from './timeout.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { claimLimits } from '../../../../packages/core/src/jobs/groups/claim-limits.ts'
 import { GroupLimits } from '../../../../packages/core/src/jobs/groups/group-limits.ts'
 import { GroupStates } from '../../../../packages/core/src/jobs/groups/group-states.ts'
-import type { JobGroup } from '../../../../packages/core/src/jobs/groups-table.ts'
+import type { JobGroup } from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
 import { groupRow } from './group-row.ts'
 
 const WINDOWS = { first: 192, retry: 64 }

@@ -1,4 +1,4 @@
-import type { JobGroup } from '../../../../packages/core/src/jobs/groups-table.ts'
+import type { JobGroup } from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
 
 /** A row of the table of groups. */
 export const groupRow = (group: string, state: Partial<JobGroup> = {}): JobGroup => ({

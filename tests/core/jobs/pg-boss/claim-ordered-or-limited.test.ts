@@ -3,12 +3,12 @@ import {
   claimRestricted,
   type GrantReport,
 } from '../../../../packages/core/src/jobs/pg-boss/claim-ordered-or-limited.ts'
-import { setHeld } from '../../../../packages/core/src/jobs/groups-table.ts'
+import { setHeld } from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
 import {
   endParking,
   liftRestrictions,
   type Restrictions,
-} from '../../../../packages/core/src/jobs/groups/restrictions-table.ts'
+} from '../../../../packages/core/src/jobs/pg-boss/restrictions-table.ts'
 import { setRestrictions } from '../../support/set-restrictions.ts'
 import { namesOf, startWorkedHost } from '../../support/worked-host.ts'
 import { GROUP, QUEUE } from '../../support/worker.ts'

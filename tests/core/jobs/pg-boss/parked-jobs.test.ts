@@ -1,6 +1,6 @@
 import { useCore, type Core } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { recordParked } from '../../../../packages/core/src/jobs/groups-table.ts'
+import { recordParked } from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
 import { movePortion } from '../../../../packages/core/src/jobs/groups/moves-table.ts'
 import { claimParked, claimProbe } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
 import {

@@ -7,10 +7,10 @@ import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import { parkWaiting, SCAN_START, type Backlog, type ScanPosition } from '../pg-boss/park-jobs.ts'
 import type { GroupStates } from './group-states.ts'
-import { recordParked, setCircuits } from '../groups-table.ts'
+import { recordParked, setCircuits } from '../pg-boss/groups-table.ts'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
-import { endParking } from './restrictions-table.ts'
+import { endParking } from '../pg-boss/restrictions-table.ts'
 
 interface Parts {
   queue: string

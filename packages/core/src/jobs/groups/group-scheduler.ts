@@ -14,7 +14,7 @@ import { successOf } from './group-answers.ts'
 import { GroupLimits, type FetchLimits } from './group-limits.ts'
 import { GroupStates } from './group-states.ts'
 import { RefreshTimes } from './refresh-times.ts'
-import { deleteUnusedGroups, listJobGroups } from '../groups-table.ts'
+import { deleteUnusedGroups, listJobGroups } from '../pg-boss/groups-table.ts'
 import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
 interface Parts {

@@ -1,5 +1,5 @@
 /** The state of one group, as group-states.ts keeps it. */
-import type { JobGroup } from '../groups-table.ts'
+import type { JobGroup } from '../pg-boss/groups-table.ts'
 
 export interface State {
   row: JobGroup

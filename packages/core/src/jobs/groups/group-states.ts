@@ -4,7 +4,7 @@
  */
 import type { GroupClaimResult } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { ExcludedGroups } from '../pg-boss/fetch-due-jobs.ts'
-import type { JobGroup } from '../groups-table.ts'
+import type { JobGroup } from '../pg-boss/groups-table.ts'
 import {
   FIRST_LOCKED_MS,
   FIRST_PAUSE_MS,

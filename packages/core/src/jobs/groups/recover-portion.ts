@@ -6,7 +6,7 @@ import { SCAN_START } from '../pg-boss/park-jobs.ts'
 import { countDeadLetters } from '../pg-boss/dead-letters.ts'
 import { countWaitingRetries, makeRetriesDue } from '../pg-boss/make-retries-due.ts'
 import type { Worker } from '../worker.ts'
-import { recordParked } from '../groups-table.ts'
+import { recordParked } from '../pg-boss/groups-table.ts'
 import {
   recordPortion,
   setCounted,

@@ -6,7 +6,7 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
 import type { JobOutcome, Outcome, Worker } from '../worker.ts'
-import { settleInLine } from './settle-in-line.ts'
+import { settleInLine } from '../pg-boss/settle-in-line.ts'
 import type { Slots } from './slots.ts'
 
 interface Parts {

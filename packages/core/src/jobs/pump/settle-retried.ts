@@ -3,8 +3,8 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { NextAttempt } from '../pg-boss/jobs-table.ts'
 import type { QueueTable } from '../pg-boss/queue-table.ts'
 import { FIRST_PARAMETER_AFTER_RETRIED, retryJobs, type RetriedJob } from '../pg-boss/retry-jobs.ts'
-import type { RecordedRetries, Settled, Worker } from '../worker.ts'
-import { retryInMs, type JobOutcomeAs } from './settlement.ts'
+import type { JobOutcomeAs, RecordedRetries, Settled, Worker } from '../worker.ts'
+import { retryInMs } from './settlement.ts'
 
 type Retried = JobOutcomeAs<'failed'>
 

@@ -1,13 +1,7 @@
 /** Decides by their outcomes how the jobs of a batch end. settle-batch.ts writes it. */
 import type { Job } from '../job.ts'
 import { storableJson } from '../../postgres/storable.ts'
-import { isLastOf, type JobOutcome, type Outcome } from '../worker.ts'
-
-export type JobOutcomeAs<Kind extends Outcome['kind']> = {
-  job: Job
-  outcome: Extract<Outcome, { kind: Kind }>
-  endedAt?: number
-}
+import { isLastOf, type JobOutcome, type JobOutcomeAs } from '../worker.ts'
 
 /** The outcomes of a batch; each is in one of these lists, in the order of the batch. */
 export interface Settlement {

@@ -1,8 +1,7 @@
 /** Settles completed jobs in one statement, together with the rows that record them. */
 import type { Db } from '../../postgres/transaction.ts'
-import { changeClaimed, type ClaimedJobs, type QueueTable } from '../pg-boss/queue-table.ts'
-import { JOB_IDS, type AttemptedJob, type Worker } from '../worker.ts'
-import type { JobOutcomeAs } from './settlement.ts'
+import { changeClaimed, type ClaimedJobs, type QueueTable } from './queue-table.ts'
+import { JOB_IDS, type AttemptedJob, type JobOutcomeAs, type Worker } from '../worker.ts'
 
 const completedOf = ({ table, condition }: ClaimedJobs): string =>
   `completed as (delete from ${table} as job where ${condition} returning job.id)`

@@ -1,5 +1,5 @@
 /** The table of groups that have, or may have, parked jobs. */
-import type { Db } from '../postgres/transaction.ts'
+import type { Db } from '../../postgres/transaction.ts'
 
 export interface JobGroup {
   group: string

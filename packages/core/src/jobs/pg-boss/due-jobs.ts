@@ -1,5 +1,5 @@
 /** The jobs of events and deliveries that are due, and how `drain` names them. */
-import type { Db } from '../postgres/transaction.ts'
+import type { Db } from '../../postgres/transaction.ts'
 
 export interface DueJobs {
   queue: string

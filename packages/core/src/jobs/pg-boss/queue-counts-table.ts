@@ -1,5 +1,5 @@
 /** How much waits in the queues of the database: what `svc.health` and the gauges show. */
-import type { Db } from '../postgres/transaction.ts'
+import type { Db } from '../../postgres/transaction.ts'
 
 /** How much waits in one queue of the database, over all processes. */
 export interface QueueCount {
