@@ -1,4 +1,5 @@
 /** What `advance` of the testing kit moves: each package adds what it keeps. Nothing else calls it. */
+import { setJobsBack } from '../jobs/pg-boss/due-jobs.ts'
 import type { Db } from '../postgres/transaction.ts'
 
 export interface TimeShift {
@@ -16,11 +17,7 @@ export interface TimeShift {
 /** Jobs, the attempts that count for a rate, recoveries, and what is in the key-value store for a time. */
 export const coreShift: TimeShift = {
   async rows(db, seconds) {
-    await db.query(
-      `update svc_jobs.job set start_after = start_after - make_interval(secs => $1)
-        where state < 'active' and name not like '%.dlq'`,
-      [seconds],
-    )
+    await setJobsBack(db, seconds)
     await db.query(
       `update svc."__svc.job_grants"
           set granted_at = granted_at - make_interval(secs => $1),

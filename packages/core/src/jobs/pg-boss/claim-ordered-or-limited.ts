@@ -3,7 +3,8 @@
  * group allow. A function of Postgres decides: see sql/021-restricted-groups.sql.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { asJob, type Job, type JobRow } from '../job.ts'
+import type { Job } from '../job.ts'
+import { asJob, type JobRow } from './jobs-table.ts'
 
 /** The report of a process about the grant of an attempt. */
 export interface GrantReport {

@@ -5,7 +5,8 @@
  * groups/moves-table.ts). redrive-dead-letters.ts makes jobs of them.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
+import { deadLetterQueueOf, type DeadLetter } from '../job.ts'
+import { isLost } from './jobs-table.ts'
 import { publishedEventIdIn } from './jobs-table-setup.ts'
 
 export const COLUMNS = `letter.id, letter.data, letter.source_output as output,

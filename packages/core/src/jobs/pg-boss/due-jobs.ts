@@ -1,4 +1,4 @@
-/** The jobs of events and deliveries that are due, and how `drain` names them. */
+/** For the testing kit: the jobs of events and deliveries that are due, and how `drain` names them. */
 import type { Db } from '../../postgres/transaction.ts'
 
 export interface DueJobs {
@@ -46,6 +46,15 @@ export async function findDueJobs(db: Db): Promise<DueJobs[]> {
       group by 1, 2, 3 order by 1, 2, 3`,
   )
   return rows
+}
+
+/** Sets the times at which waiting jobs are due back by `seconds`. */
+export async function setJobsBack(db: Db, seconds: number): Promise<void> {
+  await db.query(
+    `update svc_jobs.job set start_after = start_after - make_interval(secs => $1)
+      where state < 'active' and name not like '%.dlq'`,
+    [seconds],
+  )
 }
 
 /** Whether jobs are being redriven, recovered or deleted in the background. */

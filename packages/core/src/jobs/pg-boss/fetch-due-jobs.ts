@@ -1,7 +1,8 @@
 /** Claims waiting jobs. pg-boss's own fetch does not record which process has claimed a job. */
 import type { Db } from '../../postgres/transaction.ts'
 import { isAnyIn, type QueueTable } from './queue-table.ts'
-import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow, type Lane } from '../job.ts'
+import { PRIORITY, type Job, type Lane } from '../job.ts'
+import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
 
 /** The groups whose jobs a fetch passes over. */
 export interface ExcludedGroups {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
 import { isLockConflict, tryOf } from '../../migrations/lock-retries.ts'
-import { LOST_MESSAGES } from '../job.ts'
+import { LOST_MESSAGES } from './jobs-table.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
 

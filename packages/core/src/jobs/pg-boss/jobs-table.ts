@@ -41,6 +41,47 @@ export const HEARTBEAT_SECONDS = 20
 /** Rows that one statement deletes. */
 const PORTION = 5000
 
+/** The columns of a job's row that make a {@link Job}, of a table or part named `job`. */
+export const JOB_COLUMNS = `job.id, job.data, job.retry_count as "retryCount",
+  job.retry_limit as "retryLimit", job.group_id as "groupId",
+  extract(epoch from job.created_on)::float8 * 1000 as "createdOn",
+  job.started_on::text as "startedOn",
+  case when job.retry_count > 0 then job.output end as output`
+
+export interface JobRow<Data> {
+  id: string
+  data: Data
+  retryCount: number
+  retryLimit: number
+  groupId: string | null
+  /** Milliseconds since 1970. */
+  createdOn: number
+  startedOn: string | null
+  output: unknown
+}
+
+export function asJob<Data>(row: JobRow<Data>): Job<Data> {
+  return {
+    id: row.id,
+    data: row.data,
+    attempt: row.retryCount + 1,
+    attemptsLeft: Math.max(0, row.retryLimit - row.retryCount),
+    group: row.groupId,
+    createdAt: new Date(row.createdOn),
+    lost: row.retryCount > 0 && isLost(row.output),
+    retryCount: row.retryCount,
+    startedOn: row.startedOn,
+  }
+}
+
+/** The messages that pg-boss writes into a job whose lease has expired. */
+export const LOST_MESSAGES = ['job timed out', 'job heartbeat timeout'] as const
+
+export function isLost(output: unknown): boolean {
+  const value = (output as { value?: { message?: unknown } } | null)?.value
+  return LOST_MESSAGES.some((message) => message === value?.message)
+}
+
 /** When a job is attempted again. */
 export interface NextAttempt {
   at: Date

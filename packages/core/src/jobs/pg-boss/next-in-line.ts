@@ -3,7 +3,7 @@
  * settles is active until the commit, and the next one from then on: no other process can begin one in
  * between, and none has to be told.
  */
-import { JOB_COLUMNS } from '../job.ts'
+import { JOB_COLUMNS } from './jobs-table.ts'
 import { claimedBy } from './fetch-due-jobs.ts'
 
 interface Parameters {

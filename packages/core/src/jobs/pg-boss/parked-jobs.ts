@@ -3,7 +3,8 @@
  * discarded with it. park-jobs.ts parks them, and explains how these statements are written.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { asJob, JOB_COLUMNS, type Job, type JobRow } from '../job.ts'
+import type { Job } from '../job.ts'
+import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
 import { BEGINS_WITHIN_MS } from './claim-ordered-or-limited.ts'
 import { claimedBy } from './fetch-due-jobs.ts'
 import { parkHead, PORTION } from './park-jobs.ts'

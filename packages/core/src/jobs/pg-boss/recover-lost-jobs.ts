@@ -3,8 +3,7 @@ import { isConnectionError } from '../../postgres/connection-errors.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { DeadProcesses } from '../../processes/dead-processes.ts'
 import { findSilentProcesses, markUnlocked } from '../../processes/processes-table.ts'
-import { LOST_MESSAGES } from '../job.ts'
-import { HEARTBEAT_SECONDS } from './jobs-table.ts'
+import { HEARTBEAT_SECONDS, LOST_MESSAGES } from './jobs-table.ts'
 import { supervise, type PgBoss } from './boss.ts'
 
 /** How often expired leases are searched for. */

@@ -1,6 +1,7 @@
 /** Settles a completed job of an ordered group and claims the next one, in one statement. */
 import type { Db } from '../../postgres/transaction.ts'
-import { asJob, type Job, type JobRow } from '../job.ts'
+import type { Job } from '../job.ts'
+import { asJob, type JobRow } from './jobs-table.ts'
 import { NEXT, nextInLine } from './next-in-line.ts'
 import { FIRST_PARAMETER, type AttemptedJob, type Worker } from '../worker.ts'
 import { COMPLETED_ONE } from './settle-completed.ts'
