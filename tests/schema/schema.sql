@@ -2007,6 +2007,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.queued_events"(of_queue text, of_group text)
+ RETURNS TABLE(name text, id text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select job.data ->> 'event', job.data ->> 'eventId' from svc_jobs.job as job
+   where job.name in (of_queue, of_queue || '.dlq') and job.singleton_key = of_group
+     and job.state in ('created', 'retry', 'active')
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.restrict_group"(queue_name text, group_name text, rate integer, per_seconds integer, at_a_time integer, in_order boolean, is_new boolean)
  RETURNS void
  LANGUAGE plpgsql

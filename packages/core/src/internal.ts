@@ -58,6 +58,7 @@ export {
   type Worker,
   type WorkerTelemetry,
 } from './jobs/worker.ts'
+export { GROUP_OF_JOB } from './jobs/pg-boss/jobs-table.ts'
 export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
 export type {
   Attributes,

@@ -41,9 +41,7 @@ const MISSING = `
           where log.webhook_id = $3 and log.id >= $8::uuid and log.id < $9::uuid
             and log.event = event.name and log.event_id = event.id)
   ), queued as materialized (
-    select data ->> 'event' as name, data ->> 'eventId' as id from svc_jobs.job
-     where name in ($7, $7 || '.dlq') and singleton_key = $3::text
-       and state in ('created', 'retry', 'active') and exists (select from wanted)
+    select name, id from svc."__svc.queued_events"($7, $3::text) where exists (select from wanted)
     union
     select missing.event, missing.event_id from svc."__svc.webhooks.missing_events" as missing
       join svc."__svc.recoveries" as recovery on recovery.id = missing.recovery_id

@@ -1,4 +1,5 @@
 import type { Db } from '@svc/core'
+import { GROUP_OF_JOB } from '@svc/core/internal'
 import type { SettingsInput } from '../settings-schemas.ts'
 import { parsed, type StoredRow } from './webhook-row.ts'
 
@@ -62,4 +63,4 @@ export const asWebhookForDelivery = (row: StoredForDelivery): WebhookForDelivery
 
 /** The row of a job's webhook: an expression over the columns of `job`, of type `json`. */
 export const WEBHOOK_OF_JOB = `(
-  select row_to_json(webhook) from (${selectWhere('id = job.singleton_key::uuid')}) as webhook)`
+  select row_to_json(webhook) from (${selectWhere(`id = ${GROUP_OF_JOB}::uuid`)}) as webhook)`

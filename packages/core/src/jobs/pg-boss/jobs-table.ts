@@ -1,37 +1,9 @@
 /**
  * Statements on pg-boss's table of jobs that its public methods do not offer, or not for a batch.
- * They name columns of its schema, and tests run each of them on the real schema.
+ * They name columns of its schema, and tests run each of them on the real schema. contract.ts says what
+ * the columns mean to us.
  * The ids are given twice: as an array they are looked up by the index, whatever the planner
  * estimates.
- *
- * What our code means by the columns of `svc_jobs.job`, where pg-boss means something else or less:
- *
- * | column          | our meaning                                                                        |
- * | --------------- | ---------------------------------------------------------------------------------- |
- * | `group_id`      | the group whose limits, order and hold the job obeys; null where it obeys none     |
- * | `singleton_key` | the group as well: the indexes by group have this column, and a job that obeys     |
- * |                 | none has it for its dead letter. In pg-boss a key that two jobs may not share      |
- * | `group_tier`    | the process that has claimed the job (fetch-due-jobs.ts). In pg-boss for limits of |
- * |                 | a tier                                                                             |
- * | `blocked`       | the job is parked (park-jobs.ts). An active job of a restricted group keeps it, so |
- * |                 | that it is parked again after a failure. In pg-boss the job waits for other jobs   |
- * | `priority`      | the lane: 0 is the first lane, -1 the retry lane (`PRIORITY`)                      |
- * | `created_on`    | the order: when the job was made, plus microseconds by its position among those    |
- * |                 | that one statement made                                                            |
- * | `start_after`   | when the job is due; of a job that is parked at its insert plus those microseconds. |
- * |                 | A job whose probe has failed is due after the others of its group                  |
- * | `started_on`    | when the job was last claimed, null before its first attempt. Of an active job it  |
- * |                 | names the lease: settlements and heartbeats compare it                             |
- * | `retry_count`   | the number of attempts before the present or last one. A claim adds 1 if the job   |
- * |                 | has a `started_on`                                                                 |
- * | `retry_limit`   | attempts after the first, by the settings of the publishing process. A settlement   |
- * |                 | changes it where the worker has a schedule of its own                              |
- * | `heartbeat_on`  | when the lease was renewed; `-infinity`: its process died (recover-lost-jobs.ts)   |
- * | `output`        | what the last attempt left, or that its process died (`isLost`)                    |
- * | `keep_until`    | is moved with `start_after` when a job is postponed: pg-boss deletes what is older |
- *
- * pg-boss makes a dead letter: a row of `<queue>.dlq`. A trigger gives it an `id` that is a UUIDv7 of that
- * moment (jobs-table-setup.ts). Its columns `source_…` are those of the row that died.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
@@ -47,6 +19,9 @@ export const JOB_COLUMNS = `job.id, job.data, job.retry_count as "retryCount",
   extract(epoch from job.created_on)::float8 * 1000 as "createdOn",
   job.started_on::text as "startedOn",
   case when job.retry_count > 0 then job.output end as output`
+
+/** The group that `job` belongs to: an expression for `Worker.readWithClaim`. */
+export const GROUP_OF_JOB = 'job.singleton_key'
 
 export interface JobRow<Data> {
   id: string
