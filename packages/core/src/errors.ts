@@ -29,6 +29,12 @@ export const RightsMissing = createError<[string]>('SVC_CORE_RIGHTS_MISSING', '%
 /** A table or queue is missing, and the option `migrate` is `'check'`. Thrown at boot. */
 export const SchemaMissing = createError<[string]>('SVC_CORE_SCHEMA_MISSING', '%s', 500)
 
+/**
+ * The tables of pg-boss are not those that our statements were written for: the message names what
+ * differs, and what to do. Thrown at boot.
+ */
+export const JobsSchemaDiffers = createError<[string]>('SVC_CORE_JOBS_SCHEMA_DIFFERS', '%s', 500)
+
 /** A later version has changed the tables so that this one cannot use them. Thrown at boot. */
 export const SchemaTooNew = createError<[string]>('SVC_CORE_SCHEMA_TOO_NEW', '%s', 500)
 

@@ -66,6 +66,7 @@ export {
   InvalidSecret,
   InvalidSubscription,
   InvalidTransaction,
+  JobsSchemaDiffers,
   MigrationBlocked,
   NotDrained,
   NoTransaction,

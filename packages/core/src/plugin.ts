@@ -52,6 +52,7 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
  *   the database has another encoding than UTF8
  * - RightsMissing: the role lacks a right, which the message names
  * - SchemaMissing: with `migrate: 'check'`, a table or a queue is missing, which the message names
+ * - JobsSchemaDiffers: the tables of pg-boss are not those that the statements need
  * - MigrationBlocked: a migration waited ten minutes for a lock or for another process
  * - AlreadyRegistered: svcCore is registered twice, or the host has a decorator `svc`
  *

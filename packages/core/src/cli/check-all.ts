@@ -2,8 +2,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Core } from '../core-interface.ts'
 import { resolveCoreOptions } from '../core-options.ts'
+import { JobsSchemaDiffers } from '../errors.ts'
 import { assertQueueIsMade } from '../jobs/pg-boss/boss.ts'
-import { assertBossIsMade, isBossInstalled } from '../jobs/pg-boss/boss-tables.ts'
+import {
+  assertBossIsMade,
+  assertTablesAreAsNeeded,
+  isBossInstalled,
+} from '../jobs/pg-boss/boss-tables.ts'
 import { migrate, type MigrationBoot } from '../migrations/migrate.ts'
 import { explainingRights } from '../migrations/missing-rights.ts'
 import { lackOf } from '../migrations/missing-schema.ts'
@@ -27,7 +32,10 @@ export async function checkAll(url: string, log: FastifyBaseLogger): Promise<Out
       const core = coreToCheck(boot, database, await isBossInstalled(db))
       const problems = [
         await problemOf('@svc/core', () => migrate(boot, '@svc/core', MIGRATIONS)),
-        await problemOf('pg-boss', () => assertBossIsMade(db)),
+        await problemOf('pg-boss', async () => {
+          await assertBossIsMade(db)
+          await assertTablesAreAsNeeded(db)
+        }),
       ]
       for (const { name, prepareDatabase } of packages) {
         problems.push(await problemOf(name, () => prepareDatabase(core)))
@@ -43,7 +51,7 @@ export async function checkAll(url: string, log: FastifyBaseLogger): Promise<Out
   }
 }
 
-/** What is missing; another error is thrown. */
+/** What is missing or differs; another error is thrown. */
 async function problemOf(
   owner: string,
   look: () => Promise<unknown>,
@@ -52,7 +60,8 @@ async function problemOf(
     await look()
     return undefined
   } catch (error) {
-    if (lackOf(error as Error) === undefined) throw error
+    const isProblem = lackOf(error as Error) !== undefined || error instanceof JobsSchemaDiffers
+    if (!isProblem) throw error
     return { owner, error: error as Error }
   }
 }

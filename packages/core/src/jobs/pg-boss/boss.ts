@@ -5,7 +5,12 @@ import { handOver } from '../../migrations/migrations-table.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
-import { assertBossIsMade, JOBS_SCHEMA, SCHEMA_VERSION } from './boss-tables.ts'
+import {
+  assertBossIsMade,
+  assertTablesAreAsNeeded,
+  JOBS_SCHEMA,
+  SCHEMA_VERSION,
+} from './boss-tables.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { recordParked } from './groups-table.ts'
 import { deadLetterQueueOf, type Job, type NewJob } from '../job.ts'
@@ -73,6 +78,7 @@ export async function startBoss(
   boss.on('warning', (warning) => log.warn(warning))
   try {
     await boss.start()
+    await assertTablesAreAsNeeded(pool)
     if (!isCheck) await handOver(pool)
   } catch (error) {
     await boss.stop({ graceful: false })

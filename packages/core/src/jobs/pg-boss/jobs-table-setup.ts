@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
 import { isLockConflict, tryOf } from '../../migrations/lock-retries.ts'
+import { DEAD_LETTER_INDEXES, indexName, INDEXES, SHARED_TABLE } from './contract.ts'
 import { LOST_MESSAGES } from './jobs-table.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
@@ -17,22 +18,8 @@ const STORAGE_SETTINGS = {
   autovacuum_analyze_threshold: 500,
 }
 
-/** Dead letters of all queues are in this table, see `partition` of pg-boss's `createQueue`. */
-const SHARED_TABLE = 'svc_jobs.job_common'
 /** An index over a large table takes a while, and so does another process that makes it. */
 const LONGEST_MS = 10 * 60_000
-
-const IS_PARKED = `where blocked and state < 'active'`
-
-/**
- * The indexes of parked jobs: by when they are due, and by age; and that of active jobs without a group,
- * beside pg-boss's own of those with one. They are partial, so that other jobs do not pay for them.
- */
-const INDEXES = {
-  svc_parked_: `(singleton_key, start_after) ${IS_PARKED}`,
-  svc_ordered_: `(singleton_key, created_on, id) ${IS_PARKED}`,
-  svc_active_: `(name) where state = 'active' and group_id is null`,
-}
 
 /** Sets up the table of a queue that has its own: autovacuum settings, and the indexes above. */
 export const setUpQueueTable = (
@@ -116,9 +103,9 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
   await db.query(`lock table ${table} in share row exclusive mode`)
   await db.query(`alter table ${table} set (${settings.join(', ')})`)
   for (const [prefix, definition] of Object.entries(INDEXES)) {
-    // Postgres cuts longer names off.
-    const index = `${prefix}${bareName}`.slice(0, 63)
-    await db.query(`create index if not exists "${index}" on ${table} ${definition}`)
+    await db.query(
+      `create index if not exists "${indexName(prefix, bareName)}" on ${table} ${definition}`,
+    )
   }
   await db.query(`analyze ${table}`)
 }
@@ -127,32 +114,25 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
 export const publishedEventIdIn = (column: string): string =>
   `substr(${column} ->> 'eventId', strpos(${column} ->> 'eventId', E'\\x1f') + 1)`
 
-const IS_DEAD_LETTER = `where name like '%.dlq'`
-
 /** Dead letters whose last attempt ended with its process, by what pg-boss wrote into them. */
 export const IS_LOST_LETTER = `source_output -> 'value' ->> 'message' in (${LOST_MESSAGES.map(
   (message) => `'${message}'`,
 ).join(', ')})`
 
-/** The indexes of the shared table. Those for lists of dead letters contain no jobs of other queues. */
+const SHARED = `svc_jobs.${SHARED_TABLE}`
 const SHARED_INDEXES = {
-  svc_dead_letters: `(name, singleton_key, id) ${IS_DEAD_LETTER}`,
-  svc_dead_letters_event: `(name, (data ->> 'event'), id) ${IS_DEAD_LETTER}`,
-  svc_dead_letters_event_id: `(name, (${publishedEventIdIn('data')}), id) ${IS_DEAD_LETTER}`,
-  svc_dead_letters_delivery_id: `(name, (data ->> 'deliveryId')) ${IS_DEAD_LETTER}`,
-  svc_dead_letters_lost: `(name, id) ${IS_DEAD_LETTER} and ${IS_LOST_LETTER}`,
-  svc_dead_letters_status_code: `(name, (source_output ->> 'statusCode'), id) ${IS_DEAD_LETTER}`,
+  ...DEAD_LETTER_INDEXES,
   // Empty. A plan is made for all tables of jobs: without the order of an index in each of them, it
   // would read and sort all that waits.
   ...Object.fromEntries(
-    Object.entries(INDEXES).map(([prefix, definition]) => [`${prefix}job_common`, definition]),
+    Object.entries(INDEXES).map(([prefix, its]) => [indexName(prefix, SHARED_TABLE), its]),
   ),
 }
 
 async function areDeadLettersSetUp(db: Db): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (select from pg_trigger
-                     where tgrelid = to_regclass('${SHARED_TABLE}') and tgname = 'svc_dead_letter_id')
+                     where tgrelid = to_regclass('${SHARED}') and tgname = 'svc_dead_letter_id')
             and (select bool_and(to_regclass('svc_jobs.' || name) is not null)
                    from unnest($1::text[]) as name)
             as "isDone"`,
@@ -162,18 +142,18 @@ async function areDeadLettersSetUp(db: Db): Promise<boolean> {
 }
 
 async function alterDeadLetters(db: Db): Promise<void> {
-  await db.query(`lock table ${SHARED_TABLE} in share row exclusive mode`)
+  await db.query(`lock table ${SHARED} in share row exclusive mode`)
   for (const [index, definition] of Object.entries(SHARED_INDEXES)) {
-    await db.query(`create index if not exists ${index} on ${SHARED_TABLE} ${definition}`)
+    await db.query(`create index if not exists ${index} on ${SHARED} ${definition}`)
   }
   await db.query(
-    `update ${SHARED_TABLE}
+    `update ${SHARED}
         set id = overlay(id::text placing left(svc."__svc.first_uuid"(created_on)::text, 13) from 1 for 13)::uuid
       where name like '%.dlq'
         and left(id::text, 13) <> left(svc."__svc.first_uuid"(created_on)::text, 13)`,
   )
   await db.query(
-    `create or replace trigger svc_dead_letter_id before insert on ${SHARED_TABLE}
+    `create or replace trigger svc_dead_letter_id before insert on ${SHARED}
        for each row when (new.name like '%.dlq')
        execute function svc."__svc.dead_letter_id"()`,
   )
