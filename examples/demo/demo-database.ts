@@ -35,9 +35,9 @@ export async function openDemoDatabase(): Promise<{ url: string; close: () => Pr
 async function assertNewEnough(server: string): Promise<void> {
   const [row] = await run(server, `select current_setting('server_version_num')::int as version`)
   const version = Number(row?.version)
-  if (version >= 140_000) return
+  if (version >= 150_000) return
   throw new Error(
-    `This Postgres is ${Math.floor(version / 10_000)}, and 14 or newer is needed: point DATABASE_URL at a newer one, or unset it for the embedded one.`,
+    `This Postgres is ${Math.floor(version / 10_000)}, and 15 or newer is needed: point DATABASE_URL at a newer one, or unset it for the embedded one.`,
   )
 }
 

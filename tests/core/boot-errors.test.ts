@@ -87,12 +87,12 @@ t.test('a Postgres that is too old is an error at boot', async (t) => {
   const old = Object.assign(new EventEmitter(), {
     options: { max: 1 },
     connect() {},
-    query: async () => ({ rows: [{ number: 130_012, text: '13.12' }] }),
+    query: async () => ({ rows: [{ number: 140_012, text: '14.12' }] }),
   })
   await t.rejects(boot(t, { database: old as never }), {
     code: 'SVC_CORE_DATABASE_TOO_OLD',
     message:
-      'svcCore needs Postgres 14 or newer, this server is 13.12: upgrade it, or point the option "database" at a newer one',
+      'svcCore needs Postgres 15 or newer, this server is 14.12: upgrade it, or point the option "database" at a newer one',
   })
   t.equal(old.listenerCount('error'), 0, 'the pool is left as it was')
 })

@@ -12,7 +12,7 @@ export const DatabaseUnreachable = createError<[string]>('SVC_CORE_DATABASE_UNRE
 /** The server is older than the oldest Postgres that is supported. Thrown at boot. */
 export const DatabaseTooOld = createError<[string]>(
   'SVC_CORE_DATABASE_TOO_OLD',
-  'svcCore needs Postgres 14 or newer, this server is %s: upgrade it, or point the option "database" at a newer one',
+  'svcCore needs Postgres 15 or newer, this server is %s: upgrade it, or point the option "database" at a newer one',
   500,
 )
 

@@ -48,7 +48,7 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
  *
  * - InvalidOption: an option is wrong or unknown, no database is given, or a secret of the option
  *   `encryption` is not a key
- * - DatabaseUnreachable, DatabaseTooOld, DatabaseNotUtf8: Postgres does not answer, is older than 14, or
+ * - DatabaseUnreachable, DatabaseTooOld, DatabaseNotUtf8: Postgres does not answer, is older than 15, or
  *   the database has another encoding than UTF8
  * - RightsMissing: the role lacks a right, which the message names
  * - SchemaMissing: with `migrate: 'check'`, a table or a queue is missing, which the message names

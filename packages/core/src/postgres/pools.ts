@@ -41,7 +41,7 @@ export interface Database {
 export const DEFAULT_READERS = 2
 const HELD_CONNECTIONS = 2
 const HELD_IDLE_MS = 5000
-const OLDEST = 140_000
+const OLDEST = 150_000
 /** Below the ten seconds that Fastify gives a plugin. */
 const ANSWER_WITHIN_MS = 8000
 const CLOSED_WITHIN_MS = 5000
