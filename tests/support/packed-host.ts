@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { OTHER } from './other-versions.ts'
 
 export const WORKSPACE = fileURLToPath(new URL('../../', import.meta.url))
 /** Packages that run in a host, and say at import which Node they need. */
@@ -29,7 +30,7 @@ export function makePackedHost(dependencies: string[]): string {
   ran('pnpm', '-r', '--filter', './packages/*', 'pack', '--pack-destination', tarballs)
   for (const name of PACKAGES) unpack(join(host, 'node_modules/@svc', name), name, tarballs)
   for (const name of dependencies) {
-    link(join(host, 'node_modules', name), join(WORKSPACE, 'node_modules', name))
+    link(join(host, 'node_modules', name), installed(name, WORKSPACE))
   }
   writeFileSync(join(host, 'package.json'), '{ "type": "module" }')
   return host
@@ -44,11 +45,14 @@ function unpack(folder: string, name: string, tarballs: string): void {
   ) as Partial<Record<'dependencies' | 'peerDependencies', Record<string, string>>>
   for (const needed of Object.keys({ ...dependencies, ...peerDependencies })) {
     if (needed.startsWith('@svc/')) continue
-    link(
-      join(folder, 'node_modules', needed),
-      join(WORKSPACE, 'packages', name, 'node_modules', needed),
-    )
+    link(join(folder, 'node_modules', needed), installed(needed, join(WORKSPACE, 'packages', name)))
   }
+}
+
+/** The package as this one has it, or another Fastify that the tests run with. */
+function installed(name: string, by: string): string {
+  const other = name === 'fastify' ? process.env[OTHER.fastify] : undefined
+  return join(other ?? by, 'node_modules', name)
 }
 
 function link(at: string, target: string): void {

@@ -1,4 +1,5 @@
 // `pnpm test`: starts Postgres, makes the template, runs tap with the arguments given, ends all of it.
+// `--with node@22.19` and the like: with another version, see other-versions.ts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, statSync } from 'node:fs'
@@ -7,6 +8,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { whenOrphaned } from './orphan.ts'
+import { runWith, splitArguments } from './other-versions.ts'
 import { startRun } from './start-run.ts'
 import { programsFor } from './test-processes.ts'
 import { RUN_VARIABLE } from './test-run.ts'
@@ -18,13 +20,19 @@ const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/svc-tests')
 /** How long the testing kit waits: on a busy machine all of it may take many times as long. */
 const SLOW_MACHINE = { SVC_TESTING_TIMEOUT_MS: '120000' }
 
+const { versions, others: given } = splitArguments(
+  process.argv.slice(2).filter((argument) => argument !== '--'),
+)
+if (versions.length > 0) process.exit(await runWith(versions, import.meta.filename, given))
+
 let interrupted: NodeJS.Signals | undefined
 let group: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 await whenOrphaned(() => interrupted || interrupt('SIGTERM'))
 
 try {
-  const { run, end } = await startRun()
+  const { run, versions: used, end } = await startRun()
+  console.error(used)
   try {
     process.exitCode = interrupted ? 1 : await runTap(JSON.stringify(run))
   } finally {
@@ -56,7 +64,6 @@ async function runTap(run: string): Promise<number> {
 }
 
 function tapArguments(): string[] {
-  const given = process.argv.slice(2).filter((argument) => argument !== '--')
   // As many again as there are cores: many a test waits.
   const jobs = `--jobs=${2 * Math.max(2, availableParallelism())}`
   // Only CI judges the covered lines. To count them takes a fifth of the CPU time, and to note which

@@ -11,8 +11,15 @@ import { usePostgres } from './postgres.ts'
 import { migrateTemplate } from './template.ts'
 import type { TestRun } from './test-run.ts'
 
+interface StartedRun {
+  run: TestRun
+  /** Of what the tests run on. */
+  versions: string
+  end: () => Promise<void>
+}
+
 /** Finds or starts the server, sweeps what killed runs have left there, and makes the template. */
-export async function startRun(): Promise<{ run: TestRun; end: () => Promise<void> }> {
+export async function startRun(): Promise<StartedRun> {
   const { url: server, stop } = await usePostgres()
   const name = `svc_test_${randomBytes(5).toString('hex')}`
   const template = `${name}_template`
@@ -26,8 +33,9 @@ export async function startRun(): Promise<{ run: TestRun; end: () => Promise<voi
     }
     await sweepDatabases(server)
     await createDatabase(server, template, 'template0')
-    await migrateTemplate(withDatabase(server, template))
-    return { run: { server, name, template }, end }
+    const { postgres, fastify } = await migrateTemplate(withDatabase(server, template))
+    const versions = `Node ${process.versions.node}, Postgres ${postgres}, Fastify ${fastify}`
+    return { run: { server, name, template }, versions, end }
   } catch (error) {
     await stop()
     throw error

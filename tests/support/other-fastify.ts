@@ -1,0 +1,12 @@
+/** Preloaded where a run has another Fastify: all code imports that one. See other-versions.ts. */
+import { createRequire, registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const other = createRequire(join(process.env['SVC_TEST_FASTIFY']!, 'package.json'))
+const url = pathToFileURL(other.resolve('fastify')).href
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'fastify' ? { url, shortCircuit: true } : next(specifier, context),
+})
