@@ -236,11 +236,3 @@ t.test('a cookie that was never issued, or comes twice, is no session', async (t
     t.match((await visitor(wrong).session()).body, { signedIn: false }, wrong)
   }
 })
-
-t.test("a host's own scope of a built-in name opens its routes, and not the audit", async (t) => {
-  const { signIn, keyOf } = await startHost(t, { auth: { scopes: ['audit:read'] } })
-  const { key } = await keyOf(['webhooks:manage', 'audit:read'])
-  const page = await signIn(key)
-  t.notOk((await page.session()).body.can.includes('audit:read'))
-  t.equal((await page.call('audit.list')).status, 403)
-})

@@ -6,14 +6,14 @@ create table svc."__svc.audit" (
   actor_kind text collate "C" not null,
   actor_key_id uuid,
   actor_user_id text collate "C",
+  actor_name text,
   action text collate "C" not null,
   target_kind text collate "C" not null,
   target_id text collate "C" not null,
+  target_name text,
   changes jsonb,
   request_id text,
   ip text,
-  actor_name text,
-  target_name text,
   constraint "__svc.audit_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.audit_action_id_idx" ON svc."__svc.audit" USING btree (action, id DESC);
@@ -30,25 +30,25 @@ CREATE TRIGGER "__svc.webhooks.name_audit" BEFORE INSERT ON svc."__svc.audit" FO
 create table svc."__svc.auth.api_keys" (
   id uuid not null,
   user_id uuid not null,
+  tenant text collate "C",
   key_hash text collate "C" not null,
   key_prefix text collate "C" not null,
   label text,
   scopes text[] not null,
+  metadata jsonb,
+  enabled boolean default true not null,
+  allowed_ips text[],
+  limits jsonb,
+  quota jsonb,
+  bounds jsonb,
+  allowances_of uuid,
+  replaces uuid,
+  replaced_by uuid,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
-  inserted_in xid8,
-  tenant text collate "C",
-  enabled boolean default true not null,
-  metadata jsonb,
-  allowed_ips text[],
-  replaces uuid,
-  replaced_by uuid,
-  limits jsonb,
-  quota jsonb,
-  allowances_of uuid,
-  bounds jsonb,
+  inserted_in xid8 not null,
   constraint "__svc.auth.api_keys_key_hash_check" CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint "__svc.auth.api_keys_key_prefix_check" CHECK ((length(key_prefix) <= 8)),
   constraint "__svc.auth.api_keys_pkey" PRIMARY KEY (id),
@@ -132,19 +132,17 @@ create table svc."__svc.auth.usage_writers" (
 
 create table svc."__svc.auth.users" (
   id uuid not null,
-  email text,
+  tenant text collate "C",
+  email text not null,
   name text not null,
   role text not null,
   created_at timestamp with time zone default now() not null,
-  tenant text collate "C",
-  tenant_email text,
   constraint "__svc.auth.users_tenant_check" CHECK ((tenant ~ '^[A-Za-z0-9_.:-]{1,64}$'::text)),
-  constraint one_email CHECK ((((tenant IS NULL) = (email IS NOT NULL)) AND ((tenant IS NULL) = (tenant_email IS NULL)))) NOT VALID,
   constraint "__svc.auth.users_pkey" PRIMARY KEY (id)
 );
-CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower((email COLLATE "C")));
+CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower((email COLLATE "C"))) WHERE (tenant IS NULL);
 CREATE INDEX "__svc.auth.users_tenant_id_idx" ON svc."__svc.auth.users" USING btree (tenant, id DESC);
-CREATE UNIQUE INDEX "__svc.auth.users_tenant_lower_idx" ON svc."__svc.auth.users" USING btree (tenant, lower((tenant_email COLLATE "C"))) WHERE (tenant IS NOT NULL);
+CREATE UNIQUE INDEX "__svc.auth.users_tenant_lower_idx" ON svc."__svc.auth.users" USING btree (tenant, lower((email COLLATE "C"))) WHERE (tenant IS NOT NULL);
 
 create table svc."__svc.auth.windows" (
   subject text collate "C" not null,
@@ -160,17 +158,17 @@ create table svc."__svc.auth.windows" (
 CREATE INDEX "__svc.auth.windows_unused_after_idx" ON svc."__svc.auth.windows" USING btree (unused_after);
 
 create table svc."__svc.console.portal_codes" (
+  id uuid not null,
   code_hash bytea not null,
+  key_id uuid,
+  bootstrap_seal text collate "C",
   tenant text collate "C" not null,
   user_id text collate "C",
   rights text[] not null,
-  expires_at timestamp with time zone not null,
-  id uuid not null,
-  key_id uuid,
-  bootstrap_seal text collate "C",
   created_at timestamp with time zone default now() not null,
-  constraint "__svc.console.portal_codes_pkey" PRIMARY KEY (code_hash),
-  constraint "__svc.console.portal_codes_id_key" UNIQUE (id)
+  expires_at timestamp with time zone not null,
+  constraint "__svc.console.portal_codes_pkey" PRIMARY KEY (id),
+  constraint "__svc.console.portal_codes_code_hash_key" UNIQUE (code_hash)
 );
 CREATE INDEX "__svc.console.portal_codes_expires_at_idx" ON svc."__svc.console.portal_codes" USING btree (expires_at);
 CREATE INDEX "__svc.console.portal_codes_tenant_idx" ON svc."__svc.console.portal_codes" USING btree (tenant);
@@ -180,15 +178,15 @@ create table svc."__svc.console.sessions" (
   token_hash bytea not null,
   via text collate "C" not null,
   key_id uuid,
+  link_key_id uuid,
+  login jsonb,
   user_id text collate "C",
   tenant text collate "C",
   rights text[],
   ip text,
+  bootstrap_seal text collate "C",
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
-  bootstrap_seal text collate "C",
-  link_key_id uuid,
-  login jsonb,
   constraint "__svc.console.sessions_via_check" CHECK ((via = ANY (ARRAY['key'::text, 'portal'::text]))),
   constraint "__svc.console.sessions_pkey" PRIMARY KEY (id),
   constraint "__svc.console.sessions_token_hash_key" UNIQUE (token_hash)
@@ -201,9 +199,9 @@ create table svc."__svc.events" (
   name text collate "C" not null,
   id text collate "C" not null,
   payload text not null,
+  tenant text collate "C",
   published_at timestamp with time zone default now() not null,
   keep_until timestamp with time zone,
-  tenant text collate "C",
   trace_context text,
   constraint "__svc.events_pkey" PRIMARY KEY (name, id)
 );
@@ -245,7 +243,6 @@ create table svc."__svc.job_groups" (
   unparked_since timestamp with time zone,
   constraint "__svc.job_groups_pkey" PRIMARY KEY (queue, group_id)
 );
-CREATE TRIGGER keep_restricted BEFORE DELETE ON svc."__svc.job_groups" FOR EACH ROW WHEN (old.restricted) EXECUTE FUNCTION svc."__svc.keep_restricted_group"();
 
 create table svc."__svc.job_moves" (
   id bigint generated always as identity not null,
@@ -253,8 +250,8 @@ create table svc."__svc.job_moves" (
   group_id text collate "C" not null,
   kind text not null,
   before_id uuid,
-  created_at timestamp with time zone default now() not null,
   after_id uuid,
+  created_at timestamp with time zone default now() not null,
   constraint "__svc.job_moves_kind_check" CHECK ((kind = ANY (ARRAY['discard'::text, 'redrive'::text, 'bury'::text]))),
   constraint "__svc.job_moves_pkey" PRIMARY KEY (id)
 );
@@ -296,10 +293,10 @@ create table svc."__svc.recoveries" (
   deliveries integer,
   done integer default 0 not null,
   next_at timestamp with time zone default now() not null,
+  "position" jsonb,
   after_transaction xid8,
   created_at timestamp with time zone default clock_timestamp() not null,
   finished_at timestamp with time zone,
-  "position" jsonb,
   constraint "__svc.recoveries_what_check" CHECK ((what = ANY (ARRAY['dead'::text, 'failed'::text, 'missing'::text]))),
   constraint "__svc.recoveries_pkey" PRIMARY KEY (id)
 );
@@ -343,11 +340,13 @@ create table svc."__svc.webhooks.deleted_webhooks" (
 create table svc."__svc.webhooks.delivery_log" (
   id uuid not null,
   webhook_id uuid not null,
+  tenant text collate "C",
   event text collate "C" not null,
   event_id text collate "C",
   payload text,
   delivery_id uuid not null,
   attempt integer not null,
+  url text,
   status text not null,
   status_code smallint,
   error text,
@@ -355,8 +354,6 @@ create table svc."__svc.webhooks.delivery_log" (
   response_body text,
   attempted_at timestamp with time zone not null,
   next_attempt_at timestamp with time zone,
-  tenant text collate "C",
-  url text,
   is_test boolean,
   constraint "__svc.webhooks.delivery_log_status_check" CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'dead'::text, 'skipped'::text])))
 ) partition by RANGE (id);
@@ -385,10 +382,10 @@ create table svc."__svc.webhooks.inbound_log" (
   ip text,
   bytes integer not null,
   duration_ms integer not null,
+  verified boolean not null,
   url text,
   headers text,
   body bytea,
-  verified boolean,
   event_names text,
   request_parts text,
   constraint "__svc.webhooks.inbound_log_outcome_check" CHECK ((outcome = ANY (ARRAY['accepted'::text, 'duplicate'::text, 'refused'::text, 'failed'::text]))),
@@ -418,16 +415,17 @@ create table svc."__svc.webhooks.recent_attempts" (
 
 create table svc."__svc.webhooks.registrations" (
   id uuid not null,
+  tenant text collate "C",
   url text not null,
   events text[] not null,
   label text,
-  active boolean default true not null,
-  secret text not null,
-  created_at timestamp with time zone default now() not null,
-  updated_at timestamp with time zone default now() not null,
   description text,
   metadata jsonb,
   filter jsonb,
+  filter_cost integer,
+  active boolean default true not null,
+  secret text not null,
+  previous_secrets jsonb,
   headers jsonb,
   timeout_ms integer,
   retry jsonb,
@@ -438,15 +436,14 @@ create table svc."__svc.webhooks.registrations" (
   disabled_at timestamp with time zone,
   disabled_reason text,
   failing_since timestamp with time zone,
+  failed_attempts integer default 0 not null,
   last_success_at timestamp with time zone,
   last_failure_at timestamp with time zone,
-  tenant text collate "C",
-  failed_attempts integer default 0 not null,
   warned_at timestamp with time zone,
   probe_after timestamp with time zone,
   missed_until_disabled tstzrange,
-  filter_cost integer,
-  previous_secrets jsonb,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
@@ -974,222 +971,6 @@ exception
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.auth.take_allowances"(holder uuid, late_ms double precision, subjects text[], periods text[], limits integer[], wants integer[], aheads integer[], helds integer[], return_places integer[], return_stamps double precision[], return_counts integer[], at_ms double precision DEFAULT NULL::double precision)
- RETURNS TABLE(place integer, granted integer, ahead integer, stamp double precision, used bigint, valid_ms double precision, retry_ms double precision, others_hold integer)
- LANGUAGE plpgsql
-AS $function$
-declare
-  stamps float8[];
-  counts integer[];
-begin
-  -- A crash of Postgres may lose the grants of the last moments, of limits but not of quotas: a
-  -- request that waits for them need not wait for the disk.
-  if not periods && array['day', 'month', 'total'] then
-    perform set_config('synchronous_commit', 'off', true);
-  end if;
-  -- In one order in all processes: two statements cannot wait for each other.
-  for place in
-    select i from generate_subscripts(subjects, 1) as i
-     order by subjects[i] collate "C", periods[i] collate "C"
-  loop
-    select array_agg(return_stamps[r]), array_agg(return_counts[r]) into stamps, counts
-      from generate_subscripts(return_places, 1) as r where return_places[r] = place;
-    if periods[place] in ('day', 'month', 'total') then
-      select * into granted, ahead, stamp, used, valid_ms, retry_ms, others_hold
-        from svc."__svc.auth.take_of_quota"(subjects[place], periods[place], limits[place],
-          wants[place], aheads[place], stamps, counts, at_ms);
-    else
-      select * into granted, ahead, stamp, used, valid_ms, retry_ms, others_hold
-        from svc."__svc.auth.take_of_window"(subjects[place], periods[place]::integer, limits[place],
-          holder, late_ms, wants[place], aheads[place], helds[place], stamps, counts, at_ms);
-    end if;
-    return next;
-  end loop;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.auth.take_of_quota"(whose text, quota_period text, lim integer, want integer, wanted_ahead integer, return_stamps double precision[], return_counts integer[], at_ms double precision, OUT granted integer, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision, OUT others_hold integer)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  q svc."__svc.auth.quotas";
-  now_at timestamptz;
-  starts timestamptz;
-  ends timestamptz;
-begin
-  if want > 0 or wanted_ahead > 0 then
-    insert into svc."__svc.auth.quotas" values (whose, quota_period, '-infinity', 0)
-        on conflict do nothing;
-  end if;
-  select * into q from svc."__svc.auth.quotas" as r
-   where r.subject = whose and r.period = quota_period for update;
-  now_at := coalesce(to_timestamp(at_ms / 1000), clock_timestamp());
-  if not found then
-    q.period_start := '-infinity';
-    q.granted := 0;
-  end if;
-  starts := case when quota_period = 'total' then to_timestamp(0)
-    else date_trunc(quota_period, now_at, 'utc') end;
-  -- Where the clock was set back the later period goes on.
-  if q.period_start < starts then
-    q.period_start := starts;
-    q.granted := 0;
-  end if;
-  if quota_period <> 'total' then
-    ends := (q.period_start at time zone 'utc' + ('1 ' || quota_period)::interval) at time zone 'utc';
-  end if;
-  stamp := extract(epoch from q.period_start)::float8 * 1000;
-  for r in 1 .. coalesce(cardinality(return_stamps), 0) loop
-    if return_stamps[r] = stamp then q.granted := greatest(0, q.granted - return_counts[r]); end if;
-  end loop;
-  granted := greatest(0, least(want, lim - q.granted));
-  -- A tenth of what is left: the last ones are taken one by one.
-  ahead := greatest(0, least(wanted_ahead, (lim - q.granted - granted) / 10));
-  q.granted := q.granted + granted + ahead;
-  used := q.granted;
-  valid_ms := extract(epoch from ends - now_at)::float8 * 1000;
-  retry_ms := valid_ms;
-  others_hold := 0;
-  update svc."__svc.auth.quotas" as r
-     set period_start = q.period_start, granted = q.granted
-   where r.subject = whose and r.period = quota_period
-     and (r.period_start, r.granted) is distinct from (q.period_start, q.granted);
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.auth.take_of_window"(whose text, seconds integer, lim integer, holder uuid, late_ms double precision, want integer, wanted_ahead integer, held_here integer, return_stamps double precision[], return_counts integer[], at_ms double precision, OUT granted integer, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision, OUT others_hold integer)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  w svc."__svc.auth.windows";
-  window_ms float8 := seconds * 1000.0;
-  -- How long a process may hold allowances ahead of need. After a kill the part of the tenth that the
-  -- process held is missing for as long. The package calculates the same.
-  lease_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
-  slice_ms float8 := case when lim > 128 then window_ms / 128 end;
-  now_ms float8;
-  times float8[] := '{}';
-  counts integer[] := '{}';
-  -- The holders that are left, and what they hold.
-  ids uuid[] := '{}';
-  amounts integer[] := '{}';
-  ends float8[] := '{}';
-  first_at float8;
-  found_at integer;
-  others integer := 0;
-  -- Granted just now to requests that waited, and given back where they need it no more.
-  unsure integer := 0;
-  is_set_back boolean := false;
-  most_ahead integer := case when lim > 10 then lim / 10 else 0 end;
-begin
-  loop
-    select * into w from svc."__svc.auth.windows" as r
-     where r.subject = whose and r.per_seconds = seconds for update;
-    exit when found;
-    -- What is given back of a row that was deleted makes no new one.
-    if want = 0 and wanted_ahead = 0 then
-      w.granted_at := '{}';
-      w.granted := '{}';
-      w.holders := '{}';
-      w.held := '{}';
-      w.held_until := '{}';
-      exit;
-    end if;
-    insert into svc."__svc.auth.windows" (subject, per_seconds, unused_after)
-    values (whose, seconds, 'infinity') on conflict do nothing;
-  end loop;
-  -- Read under the lock, so that a later grant has a later time.
-  now_ms := coalesce(at_ms, extract(epoch from clock_timestamp())::float8 * 1000);
-  stamp := now_ms + late_ms;
-
-  for r in 1 .. coalesce(cardinality(return_stamps), 0) loop
-    -- The entry that the grant became a part of: it has the first time from the stamp on.
-    found_at := null;
-    for i in 1 .. cardinality(w.granted_at) loop
-      if w.granted_at[i] >= return_stamps[r]
-         and (found_at is null or w.granted_at[i] < w.granted_at[found_at]) then
-        found_at := i;
-      end if;
-    end loop;
-    if found_at is not null then
-      w.granted[found_at] := greatest(0, w.granted[found_at] - return_counts[r]);
-    end if;
-  end loop;
-
-  used := 0;
-  found_at := null;
-  for i in 1 .. cardinality(w.granted_at) loop
-    -- A time far ahead: the clock was set back. What it counts began at the latest now.
-    if w.granted_at[i] > now_ms + 5000 then
-      w.granted_at[i] := now_ms;
-      is_set_back := true;
-    end if;
-    if w.granted_at[i] + window_ms > now_ms and w.granted[i] > 0 then
-      times := times || w.granted_at[i];
-      counts := counts || w.granted[i];
-      used := used + w.granted[i];
-      first_at := least(first_at, w.granted_at[i]);
-      if w.granted_at[i] > now_ms then unsure := unsure + w.granted[i]; end if;
-      if floor(w.granted_at[i] / slice_ms) = floor(stamp / slice_ms) then
-        found_at := cardinality(times);
-      end if;
-    end if;
-  end loop;
-  granted := greatest(0, least(want, lim - used));
-
-  for i in 1 .. cardinality(w.holders) loop
-    if w.holders[i] <> holder and w.held_until[i] > now_ms then
-      ids := ids || w.holders[i];
-      amounts := amounts || w.held[i];
-      ends := ends || least(w.held_until[i], now_ms + lease_ms);
-      is_set_back := is_set_back or w.held_until[i] > now_ms + lease_ms;
-      others := others + w.held[i];
-    end if;
-  end loop;
-  others_hold := others + unsure;
-  valid_ms := lease_ms;
-  -- An even share of what may be held in all, and never more than is left of it.
-  ahead := greatest(0, least(wanted_ahead, lim - used - granted, most_ahead - others - held_here,
-    ceil(most_ahead::float8 / (cardinality(ids) + 1))::integer - held_here));
-  if wanted_ahead > 0 or held_here + ahead > 0 then
-    ids := ids || holder;
-    amounts := amounts || held_here + ahead;
-    ends := ends || now_ms + valid_ms;
-  end if;
-
-  if granted + ahead > 0 then
-    if found_at is null then
-      times := times || stamp;
-      counts := counts || granted + ahead;
-    else
-      times[found_at] := greatest(times[found_at], stamp);
-      counts[found_at] := counts[found_at] + granted + ahead;
-      stamp := times[found_at];
-      -- Where that entry was the first, another one may be now.
-      first_at := null;
-      for i in 1 .. cardinality(times) loop
-        first_at := least(first_at, times[i]);
-      end loop;
-    end if;
-    used := used + granted + ahead;
-    first_at := least(first_at, stamp);
-  end if;
-  if first_at is not null then retry_ms := greatest(0, first_at + window_ms - now_ms); end if;
-  -- Nothing but times that have passed would be written.
-  if granted + ahead = 0 and coalesce(cardinality(return_stamps), 0) = 0 and not is_set_back
-     and ids = w.holders and amounts = w.held then
-    return;
-  end if;
-  update svc."__svc.auth.windows" as r
-     set granted_at = times, granted = counts, holders = ids, held = amounts, held_until = ends,
-         unused_after = date_trunc('hour', to_timestamp((now_ms + window_ms) / 1000))
-           + interval '2 hours'
-   where r.subject = whose and r.per_seconds = seconds;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION svc."__svc.auth.tell_changed_keys"()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1545,15 +1326,6 @@ begin
     end;
   end loop;
   return held;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.keep_restricted_group"()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  return null;
 end
 $function$;
 
@@ -2079,42 +1851,8 @@ begin
     dropped := dropped + 1;
   end loop;
   delete from svc."__svc.webhooks.delivery_log.rest"
-   where id < svc."__svc.webhooks.first_id"(oldest);
+   where id < svc."__svc.first_uuid"(oldest::timestamp at time zone 'utc');
   return dropped;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.webhooks.first_id"(day date)
- RETURNS uuid
- LANGUAGE sql
- IMMUTABLE
-AS $function$
-  select (lpad(to_hex(case when day < 'epoch' then 0
-                           else (extract(epoch from day) * 1000)::bigint end), 12, '0')
-          || repeat('0', 20))::uuid
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.webhooks.log_inbound"(created integer[], event_numbers integer[], ids uuid[], sources text[], tenants text[], outcomes text[], reasons text[], events text[], event_ids text[], ips text[], bytes integer[], durations_ms integer[], urls text[], headers text[], bodies bytea[], verified boolean[], event_names text[], request_parts text[])
- RETURNS void
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
-AS $function$
-declare
-  statement_ms int :=
-    round(1000 * extract(epoch from clock_timestamp() - statement_timestamp()));
-begin
-  insert into svc."__svc.webhooks.inbound_log"
-    (id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms, url, headers, body,
-     verified, event_names, request_parts)
-  select r.id, r.source, r.tenant, case when publish.is_new then r.outcome else 'duplicate' end,
-         r.reason, r.event, case when publish.is_new then r.event_id end, r.ip, r.bytes,
-         r.duration_ms + statement_ms, r.url, r.headers, r.body, r.verified, r.event_names,
-         r.request_parts
-    from unnest(event_numbers, ids, sources, tenants, outcomes, reasons, events, event_ids, ips, bytes,
-                durations_ms, urls, headers, bodies, verified, event_names, request_parts)
-           as r (number, id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms,
-                 url, headers, body, verified, event_names, request_parts)
-   cross join lateral (select r.number = any(created) as is_new) as publish;
 end
 $function$;
 
@@ -2156,6 +1894,9 @@ declare
   today date := (now() at time zone 'utc')::date;
   day date;
   name text;
+  -- The ids of the day: those from the first on, and before the second.
+  first_id uuid;
+  end_id uuid;
 begin
   -- Processes that boot together take turns.
   perform pg_advisory_xact_lock(7763002);
@@ -2163,6 +1904,8 @@ begin
     day := today + step;
     name := '__svc.webhooks.delivery_log.' || to_char(day::timestamp, 'YYYY-MM-DD');
     continue when to_regclass(format('svc.%I', name)) is not null;
+    first_id := svc."__svc.first_uuid"(day::timestamp at time zone 'utc');
+    end_id := svc."__svc.first_uuid"((day + 1)::timestamp at time zone 'utc');
     -- Made on its own and then attached: `create … partition of` would stop every insert.
     execute format(
       'create table svc.%I (like svc."__svc.webhooks.delivery_log" including constraints)', name);
@@ -2174,10 +1917,10 @@ begin
          delete from svc."__svc.webhooks.delivery_log.rest" where id >= %1$L and id < %2$L returning *
        )
        insert into svc.%3$I select * from strays',
-      svc."__svc.webhooks.first_id"(day), svc."__svc.webhooks.first_id"(day + 1), name);
+      first_id, end_id, name);
     execute format(
       'alter table svc."__svc.webhooks.delivery_log" attach partition svc.%I for values from (%L) to (%L)',
-      name, svc."__svc.webhooks.first_id"(day), svc."__svc.webhooks.first_id"(day + 1));
+      name, first_id, end_id);
   end loop;
   perform svc."__svc.hand_over"();
 end

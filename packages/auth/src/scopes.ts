@@ -12,9 +12,6 @@ export const BUILT_IN_SCOPES = [
   'webhooks:manage',
 ] as const
 
-/** Built in since later: a host may have declared scopes of these names, which stay its own then. */
-const LATER_SCOPES: readonly string[] = ['auth:verify', 'audit:read']
-
 /** A scope, such as `read` or `billing:read`: built in, or declared by the host with the option `scopes`. */
 export type Scope = (typeof BUILT_IN_SCOPES)[number] | (string & {})
 
@@ -26,15 +23,7 @@ export const SCOPE_NAME = /^[A-Za-z0-9._~-]+(?::[A-Za-z0-9._~-]+)*$/
 const isBuiltIn = (scope: string): boolean => BUILT_IN_SCOPES.some((builtIn) => builtIn === scope)
 
 /** Whether a host may declare a scope of this name. */
-export const isHostScope = (scope: string): boolean =>
-  SCOPE_NAME.test(scope) && (!isBuiltIn(scope) || LATER_SCOPES.includes(scope))
-
-/**
- * The scopes that open a route of ours. Where the host has declared one of that name itself, keys
- * hold it for the host's routes: ours needs `admin` then.
- */
-export const scopesOfOurs = (scope: Scope, ofHost: readonly Scope[]): Scope[] =>
-  ofHost.includes(scope) ? [] : [scope]
+export const isHostScope = (scope: string): boolean => SCOPE_NAME.test(scope) && !isBuiltIn(scope)
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -71,7 +60,7 @@ export interface ScopeNames {
   ungrantable(held: readonly Scope[], wanted: readonly Scope[]): Scope[]
   /** Whether a key with the scopes `after` holds something that one with `before` does not. */
   areMore(before: readonly Scope[], after: readonly Scope[]): boolean
-  /** Those of the scopes that a key holds which open routes of ours: see {@link scopesOfOurs}. */
+  /** Those of the scopes that a key holds which open routes of ours. */
   openingOurs(held: readonly Scope[]): Scope[]
 }
 
@@ -85,9 +74,7 @@ export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeN
   const declared = [...new Set([...BUILT_IN_SCOPES, ...ofHost])]
   /** Only the host's own scopes are opened: no namespace opens a built-in scope. */
   const openedBy = (scope: Scope): Scope[] =>
-    scope.endsWith(WILDCARD)
-      ? ofHost.filter((own) => own.startsWith(scope.slice(0, -1)) && !isBuiltIn(own))
-      : []
+    scope.endsWith(WILDCARD) ? ofHost.filter((own) => own.startsWith(scope.slice(0, -1))) : []
   const roleOf = (scope: Scope): readonly Scope[] | undefined =>
     scope.startsWith(ROLE) && Object.hasOwn(roles, scope.slice(ROLE.length))
       ? roles[scope.slice(ROLE.length)]
@@ -101,7 +88,7 @@ export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeN
   return {
     declared,
     known: [...declared, ...Object.keys(roles).map((role) => ROLE + role)],
-    namespaces: [...new Set(ofHost.filter((own) => !isBuiltIn(own)).flatMap(namespacesOf))],
+    namespaces: [...new Set(ofHost.flatMap(namespacesOf))],
     findUnknown: (scopes) => scopes.find((scope) => !isKnown(scope)),
     resolve,
     ungrantable(held, wanted) {
@@ -120,7 +107,6 @@ export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeN
       const resolved = resolve(before)
       return !satisfiesAll(resolved, resolve(after))
     },
-    openingOurs: (held) =>
-      held.filter((scope) => isBuiltIn(scope)).flatMap((scope) => scopesOfOurs(scope, ofHost)),
+    openingOurs: (held) => held.filter((scope) => isBuiltIn(scope)),
   }
 }

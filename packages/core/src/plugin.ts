@@ -88,7 +88,14 @@ export function bootOnCore<Made>(
       const core = coreOf(app)
       assertOneCore(app, name)
       // Core has failed: its error is the one that Fastify reports, and nothing is mounted.
-      return core && explainingRights(core.db, async () => ({ core, made: await start(core) }))
+      if (!core) return undefined
+      return explainingRights(core.db, async () => ({ core, made: await start(core) })).catch(
+        (error: Error) => {
+          // The host closes while a migration waits. An error would become that of its close().
+          if (error.name === 'AbortError') return undefined
+          throw error
+        },
+      )
     },
     (booted) => booted && mount(booted.core, booted.made),
   )

@@ -118,13 +118,6 @@ t.test('failed attempts of verifications count for the lockout', async (t) => {
   t.match(await app.svc.auth.verifyApiKey({ key }), { valid: false, code: 'SVC_AUTH_BLOCKED' })
 })
 
-t.test('a host that has declared auth:verify itself keeps it for its own routes', async (t) => {
-  const { ask, makeKey } = await startHost(t, { auth: { scopes: ['auth:verify'] } })
-  const { key } = await makeKey({ scopes: ['auth:verify'] })
-  t.equal((await ask('POST', '/_auth/verify', { key, body: { key } })).status, 403)
-  t.equal((await ask('POST', '/_auth/verify', { body: { key } })).status, 200)
-})
-
 t.test('forward auth answers with the caller, or with the refusal of the guard', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { auth })
   const user = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })

@@ -48,7 +48,7 @@ const TABLES = {
            case when rare then 'webhook' else 'key' end,
            case when rare then '${RARE.webhookId}' else gen_random_uuid()::text end`,
   '__svc.auth.users': `
-    (id, name, role, tenant, tenant_email)
+    (id, name, role, tenant, email)
     select case when n = 7 then '${RARE.userId}'::uuid else id end,
            'User', 'user', tenant, 'user-' || n || '@example.com'`,
   '__svc.auth.api_keys': `

@@ -11,7 +11,7 @@ t.test('the command makes everything, says so and ends', async (t) => {
   const env = { ...process.env, DATABASE_URL: await emptyDatabase(t) }
   for (const [args, exitCode, said] of [
     [['migrate', '--check'], 1, /^$/],
-    [['migrate'], 0, /made {3}@svc\/core 001-core\.sql[^]*\ndone\n$/],
+    [['migrate'], 0, /made {3}@svc\/core 001-tables\.sql[^]*\ndone\n$/],
     [['migrate', '--check'], 0, /everything is there\n$/],
   ] as const) {
     const child = spawn(process.execPath, [BIN, ...args], { env })

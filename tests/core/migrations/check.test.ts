@@ -98,18 +98,20 @@ t.test('a host that only checks migrations lists what is missing', async (t) => 
   const missing = (message: RegExp) => ({ code: 'SVC_CORE_SCHEMA_MISSING', message })
   await t.rejects(
     boot(t, database, 'check'),
-    missing(/@svc\/core are missing from the database: 001-core\.sql, .*npx svc migrate/),
+    missing(/@svc\/core are missing from the database: 001-tables\.sql, .*npx svc migrate/),
   )
   t.strictSame((await client.query(TABLES)).rows, [])
 
   t.match(await migrated(database), { exitCode: 0 })
-  await client.query(`delete from svc."__svc.migrations" where name = '003-processes.sql'`)
+  await client.query(
+    `delete from svc."__svc.migrations" where owner = '@svc/core' and name = '002-functions.sql'`,
+  )
   await t.rejects(
     boot(t, database, 'check'),
-    missing(/of @svc\/core are missing from the database: 003-processes\.sql\. Run/),
+    missing(/of @svc\/core are missing from the database: 002-functions\.sql\. Run/),
   )
   await client.query(
-    `insert into svc."__svc.migrations" (owner, name) values ('@svc/core', '003-processes.sql')`,
+    `insert into svc."__svc.migrations" (owner, name) values ('@svc/core', '002-functions.sql')`,
   )
   await client.query('update svc_jobs.version set version = 1')
   await t.rejects(
@@ -129,21 +131,21 @@ t.test('svc migrate makes all, says what, and makes nothing twice', async (t) =>
     exitCode: 1,
     lines: [],
     errors: [
-      lacks('@svc/core', /001-core\.sql/),
+      lacks('@svc/core', /001-tables\.sql/),
       lacks('pg-boss', /the schema svc_jobs/),
-      lacks('@svc/auth', /001-auth\.sql/),
-      lacks('@svc/webhooks', /001-webhooks\.sql/),
-      lacks('@svc/console', /001-sessions\.sql/),
+      lacks('@svc/auth', /001-tables\.sql/),
+      lacks('@svc/webhooks', /001-tables\.sql/),
+      lacks('@svc/console', /001-tables\.sql/),
       /npx svc migrate/,
     ],
   })
   t.notMatch(missing.errors.join(), /svcCore|option|boot\b/, 'which are words for a host')
   const first = await migrated(database)
   t.equal(first.exitCode, 0)
-  t.ok(first.lines.includes('made   @svc/core 001-core.sql'))
-  t.ok(first.lines.includes('made   @svc/webhooks 001-webhooks.sql'))
-  t.ok(first.lines.includes('made   @svc/console 001-sessions.sql'))
-  t.ok(first.lines.includes('made   @svc/auth 001-auth.sql'))
+  t.ok(first.lines.includes('made   @svc/core 001-tables.sql'))
+  t.ok(first.lines.includes('made   @svc/webhooks 001-tables.sql'))
+  t.ok(first.lines.includes('made   @svc/console 001-tables.sql'))
+  t.ok(first.lines.includes('made   @svc/auth 001-tables.sql'))
   t.equal(first.lines.at(-1), 'done')
   for (const options of [[], ['--check']]) {
     const again = await migrated(database, ...options)
@@ -159,15 +161,19 @@ t.test('svc migrate names every package that is behind, and makes those that it 
   t.teardown(() => client.end())
   t.match(await migrated(database), { exitCode: 0 })
   await client.query(
-    `delete from svc."__svc.migrations" where name in ('001-auth.sql', '004-changes.sql');
+    `delete from svc."__svc.migrations"
+      where owner = '@svc/auth' and name = '001-tables.sql'
+         or owner = '@svc/console' and name = '002-functions.sql';
+     drop trigger "__svc.console.notify_ended" on svc."__svc.console.sessions";
+     drop function svc."__svc.console.notify_ended", svc."__svc.console.erase_tenant";
      drop function svc."__svc.console.notify_change" cascade`,
   )
   const behind = await migrated(database, '--check')
   t.match(behind, {
     exitCode: 1,
     errors: [
-      /of @svc\/auth are .*: 001-auth\.sql/,
-      /of @svc\/console are .*: 004-changes\.sql/,
+      /of @svc\/auth are .*: 001-tables\.sql/,
+      /of @svc\/console are .*: 002-functions\.sql/,
       /run/,
     ],
   })
@@ -175,7 +181,7 @@ t.test('svc migrate names every package that is behind, and makes those that it 
   const half = await migrated(database)
   t.match(half, {
     exitCode: 1,
-    lines: [/@svc\/auth/, 'made   @svc/console 004-changes.sql'],
+    lines: [/@svc\/auth/, 'made   @svc/console 002-functions.sql'],
     errors: [/^svc migrate: @svc\/auth is not complete: .*already exists.*\(42P07\)/],
   })
 })

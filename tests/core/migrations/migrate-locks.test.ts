@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { WorkerPool } from '../../../packages/core/src/postgres/worker-pool.ts'
@@ -11,6 +10,7 @@ import { migrate } from '../../../packages/core/src/migrations/migrate.ts'
 import { withMigrationLock } from '../../../packages/core/src/migrations/migration-lock.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
+import { NEXT, nextVersion } from '../support/next-version.ts'
 import { until } from '../../support/until.ts'
 
 function poolOf(t: Test, connectionString: string): pg.Pool {
@@ -40,26 +40,31 @@ const isWaiting = (client: pg.Client) =>
     ({ rowCount }) => rowCount === 1,
   )
 
-/** A host of the old version, which does not know the second migration; one of its transactions has published. */
+/**
+ * A host of one version, one of whose transactions has published, and what registers the next version,
+ * which alters a table that publishes read.
+ */
 async function oldVersion(t: Test) {
   const database = await freshDatabase(t)
   const old = await startHost(t, { database, core: { worker: { enabled: false } } })
-  await old.app.svc.database.query(
-    `delete from svc."__svc.migrations" where name = '002-retention.sql';
-     alter table svc."__svc.subscriptions" drop column keep_days;
-     alter table svc."__svc.events" drop column keep_until`,
-  )
+  const migration = nextVersion(t, 'alter table svc."__svc.subscriptions" add column next int')
+  const registerNext = async (app: FastifyInstance) => {
+    await app.register(svcCore, {
+      database: { connectionString: database, max: 2, application_name: 'the next' },
+    })
+    await migration(app)
+  }
   const client = await connect(t, database)
   const watcher = await connect(t, database)
   await client.query('begin')
   await old.app.svc.events.publish('a', 1, { db: client })
-  return { old, database, client, watcher }
+  return { old, registerNext, client, watcher }
 }
 
 t.test(
   'a migration that waits longer than pluginTimeout lets others publish, and comes to its end',
   async (t) => {
-    const { old, database, client, watcher } = await oldVersion(t)
+    const { old, registerNext, client, watcher } = await oldVersion(t)
     // What follows the migration has as much time, on a machine that may be busy.
     const pluginTimeout = 8000
     const beganMs = performance.now()
@@ -67,7 +72,7 @@ t.test(
     t.teardown(() => next.close())
     let isUp = false
     const booted = (async () => {
-      await next.register(svcCore, { database: { connectionString: database, max: 2 } })
+      await registerNext(next)
       await next.ready()
       isUp = true
     })()
@@ -81,24 +86,21 @@ t.test(
     await client.query('rollback')
     await booted
     const { rows } = await next.svc.database.query(
-      `select name from svc."__svc.migrations" where name = '002-retention.sql'`,
+      `select name from svc."__svc.migrations" where name = $1`,
+      [NEXT],
     )
     t.equal(rows.length, 1)
   },
 )
 
 t.test('a boot that is aborted while its migration waits leaves nothing running', async (t) => {
-  const { database, client, watcher } = await oldVersion(t)
+  const { registerNext, client, watcher } = await oldVersion(t)
   const next = Fastify({ pluginTimeout: 500 })
-  next.register(async (child) => {
-    await child.register(svcCore, {
-      database: { connectionString: database, max: 2, application_name: 'the aborted' },
-    })
-  })
+  next.register(registerNext)
   await t.rejects(async () => next.ready(), { code: 'FST_ERR_PLUGIN_TIMEOUT' })
   await next.close()
   const left = `select from pg_stat_activity
-     where datname = current_database() and application_name = 'the aborted'`
+     where datname = current_database() and application_name = 'the next'`
   await until(
     () => watcher.query(left),
     ({ rowCount }) => rowCount === 0,
@@ -151,38 +153,6 @@ t.test('a boot that never gets the migration lock names the session that holds i
   })
   await t.resolves(withMigrationLock(other!, async () => {}))
 })
-
-t.test(
-  'a boot builds no index on a large table, where it would block those who write',
-  async (t) => {
-    const database = await freshDatabase(t)
-    const client = await connect(t, database)
-    // One row fills a page of 8 KiB.
-    await client.query(
-      `drop index svc."__svc.audit_action_id_idx", svc."__svc.audit_target_kind_id_idx",
-       svc."__svc.audit_actor_kind_id_idx";
-     delete from svc."__svc.migrations" where name = '041-audit-lists.sql';
-     alter table svc."__svc.audit" set (fillfactor = 10);
-     insert into svc."__svc.audit" (id, actor_kind, action, target_kind, target_id, request_id)
-     select gen_random_uuid(), 'key', 'a', 'b', 'c', repeat('x', 600)
-       from generate_series(1, 64 * 128)`,
-    )
-    const migrated = async () => {
-      await startHost(t, { database, core: { worker: { enabled: false } } })
-      const { rows } = await client.query(
-        `select to_regclass('svc."__svc.audit_action_id_idx"') is not null as indexed,
-              exists (select from svc."__svc.migrations" where name = '041-audit-lists.sql') as done`,
-      )
-      return rows
-    }
-    t.strictSame(await migrated(), [{ indexed: false, done: true }])
-    const docs = await readFile(new URL('../../../docs/migrations.md', import.meta.url), 'utf8')
-    const statements = docs.match(/^create index concurrently [^;]+;/gm) ?? []
-    t.equal(statements.length, 6)
-    for (const statement of statements) await client.query(statement)
-    t.strictSame(await migrated(), [{ indexed: true, done: true }], 'by the statements of the docs')
-  },
-)
 
 t.test('a boot that has nothing to change waits for no lock on a table', async (t) => {
   const database = await freshDatabase(t)

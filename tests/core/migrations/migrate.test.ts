@@ -1,8 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { SvcCoreOptions } from '@svc/core'
+import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { startHost } from '../support/host.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { startHost, type Host } from '../support/host.ts'
+import { nextVersion } from '../support/next-version.ts'
+import { until } from '../../support/until.ts'
 
 /** A folder of migrations. */
 async function folderOf(t: Test, files: Record<string, string>): Promise<URL> {
@@ -57,24 +62,42 @@ t.test('migrations of two packages with the same file name both run', async (t) 
   t.strictSame(rows, [{ owner: 'one' }], 'the second was tried, and found the table made')
 })
 
-t.test('a host runs beside a later migration, unless its name says breaking', async (t) => {
-  const { core } = await startHost(t)
-  const older = await folderOf(t, { '001-first.sql': 'create table first ()' })
-  const later = new URL('later/', older)
-  await mkdir(later)
-  const file = (name: string, text: string) => writeFile(new URL(name, later), text)
-  await file('001-first.sql', '')
-  await file('002-second.sql', 'create table second ()')
-  await core.migrate('test', older)
-  await core.migrate('test', later)
-  await core.migrate('test', older)
+t.test('a host of one version works beside the next, unless a migration is breaking', async (t) => {
+  const database = await freshDatabase(t)
+  const got: unknown[] = []
+  const hostOf = (next: (app: FastifyInstance) => unknown = () => {}, core: SvcCoreOptions = {}) =>
+    startHost(t, {
+      database,
+      core,
+      setUp: async (app) => {
+        await app.svc.events.subscribe('a', (payload) => void got.push(payload))
+        await next(app)
+      },
+    })
+  const older = await hostOf()
+  const publishes = async (what: string, { app }: Pick<Host, 'app'>) => {
+    await app.svc.events.publish('a', what)
+    await until(() => got.includes(what))
+  }
+  await hostOf(
+    nextVersion(
+      t,
+      `alter table svc."__svc.events" add column next int not null default 1;
+       create table svc."__svc.next" (id int primary key);
+       create function svc."__svc.next_function"() returns int language sql as 'select 1'`,
+    ),
+  )
+  await publishes('from a process that was there before', older)
+  await publishes('from one that boots afterwards', await hostOf())
+  await publishes('from one that only checks', await hostOf(undefined, { migrate: 'check' }))
 
-  await file('003-third.breaking.sql', 'drop table first')
-  await core.migrate('test', later)
-  await core.migrate('test', later)
-  await t.rejects(core.migrate('test', older), {
+  const version = (files: Record<string, string>) => pathToFileURL(`${t.testdir(files)}/`)
+  const known = { '001-first.sql': 'create table first ()' }
+  await older.core.migrate('test', version(known))
+  await older.core.migrate('test', version({ ...known, '002-x.breaking.sql': 'drop table first' }))
+  await t.rejects(older.core.migrate('test', version(known)), {
     code: 'SVC_CORE_SCHEMA_TOO_NEW',
     message:
-      'svcCore: the database has tables of a later version of test, which this version cannot use (003-third.breaking.sql): deploy that version or a later one',
+      'svcCore: the database has tables of a later version of test, which this version cannot use (002-x.breaking.sql): deploy that version or a later one',
   })
 })

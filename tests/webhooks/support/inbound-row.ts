@@ -17,7 +17,7 @@ export function rowAt(ms: number, changes: Partial<InboundRow> = {}): InboundRow
     url: null,
     headers: null,
     body: null,
-    verified: null,
+    verified: true,
     eventNames: null,
     requestParts: null,
     ...changes,

@@ -5,7 +5,7 @@ const LONGEST_MS = 300_000
 /** A quota has no window, and what is held of it may be used until its period ends. */
 const IDLE_MS_OF_QUOTA = 10_000
 
-/** As `take_of_window` in sql/041 has it. `Infinity` for a quota, which has no window. */
+/** As "__svc.auth.grant_of_window" has it. `Infinity` for a quota, which has no window. */
 export function leaseMsOf(windowMs: number): number {
   if (windowMs === 0) return Infinity
   return Math.min(windowMs, Math.max(SHORTEST_MS, Math.min(windowMs / 12, LONGEST_MS)))

@@ -4,22 +4,17 @@ import { AuditEntry, auditFilter, errorResponses, page, pageQuery } from '@svc/c
 import type { FastifyInstance } from 'fastify'
 import { callOf } from '../operations/context.ts'
 import type { Operations } from '../operations/operations.ts'
-import { scopesOfOurs, type Scope } from '../scopes.ts'
 import { configFor } from './config.ts'
 
 const Query = Type.Composite([pageQuery(1000), Type.Object(auditFilter)], {
   additionalProperties: false,
 })
 
-export function auditRoutes(
-  app: FastifyInstance,
-  operations: Operations,
-  ofHost: readonly Scope[],
-): void {
+export function auditRoutes(app: FastifyInstance, operations: Operations): void {
   app.withTypeProvider<TypeBoxTypeProvider>().get(
     '/audit',
     {
-      config: configFor(...scopesOfOurs('audit:read', ofHost)),
+      config: configFor('audit:read'),
       schema: {
         summary: 'List the changes of users, keys and webhooks, newest first',
         tags: ['auth'],

@@ -18,7 +18,7 @@ export const unknownId = (path: string): Error =>
 export function managementRoutes(
   api: FastifyInstance,
   operations: Operations,
-  { githubLeaks, openapi, scopes }: AuthSettings,
+  { githubLeaks, openapi }: AuthSettings,
   judge: JudgeTarget,
 ): void {
   // One of these answers has the text of a key.
@@ -30,7 +30,7 @@ export function managementRoutes(
   apiKeyRoutes(api, operations)
   ownKeyRoutes(api, operations)
   usageRoutes(api, operations)
-  serviceRoutes(api, operations, scopes, judge)
-  auditRoutes(api, operations, scopes)
+  serviceRoutes(api, operations, judge)
+  auditRoutes(api, operations)
   if (githubLeaks) leakRoutes(api, operations, githubLeaks.keys)
 }

@@ -8,7 +8,6 @@ import { withKeyDemand } from '../guard/policy/policy-map.ts'
 import { callOf } from '../operations/context.ts'
 import type { Operations } from '../operations/operations.ts'
 import { Verification, Verified } from '../schemas.ts'
-import { scopesOfOurs, type Scope } from '../scopes.ts'
 import { configFor } from './config.ts'
 
 /** Refuses a request to another server as the guard would, or calls `done` with `request.auth` set. */
@@ -22,7 +21,6 @@ export type JudgeTarget = (
 export function serviceRoutes(
   app: FastifyInstance,
   operations: Operations,
-  ofHost: readonly Scope[],
   judge: JudgeTarget,
 ): void {
   const api = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -30,7 +28,7 @@ export function serviceRoutes(
   api.post(
     '/verify',
     {
-      config: withoutGate(configFor(...scopesOfOurs('auth:verify', ofHost))),
+      config: withoutGate(configFor('auth:verify')),
       schema: {
         summary: 'Verify a key for another service, which refuses what is not valid',
         tags: ['auth'],

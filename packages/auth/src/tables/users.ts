@@ -2,9 +2,7 @@ import { tenantListOf, tenantListPage, withinReach, type Db, type Reach } from '
 import type { Page, TenantOfAuth, TenantPage, User } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
-/** Emails of users of tenants are in a separate column: see 003-tenants-and-keys.sql. */
-const COLUMNS = `id, coalesce(email, tenant_email) as email, name, role, tenant,
-  ${isoOf('created_at')} as "createdAt"`
+const COLUMNS = `id, email, name, role, tenant, ${isoOf('created_at')} as "createdAt"`
 
 /** `undefined` where another user of the tenant has the email. */
 export async function insertUser(
@@ -12,9 +10,8 @@ export async function insertUser(
   user: { id: string; email: string; name: string; role: string; tenant: string | null },
 ): Promise<User | undefined> {
   const { rows } = await db.query(
-    `insert into svc."__svc.auth.users" (id, email, tenant_email, name, role, tenant)
-     values ($1, case when $5::text is null then $2::text end,
-             case when $5::text is not null then $2::text end, $3, $4, $5)
+    `insert into svc."__svc.auth.users" (id, email, name, role, tenant)
+     values ($1, $2, $3, $4, $5)
      on conflict do nothing
      returning ${COLUMNS}`,
     [user.id, user.email, user.name, user.role, user.tenant],

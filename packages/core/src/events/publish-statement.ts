@@ -65,7 +65,7 @@ export interface Written {
 }
 
 /**
- * sql/095-publish.sql describes what it does. '' stands for null in arrays, which hold null only where the
+ * sql/002-functions.sql describes what it does. '' stands for null in arrays, which hold null only where the
  * setting array_nulls is on: the transaction of a caller may have it off.
  */
 const PUBLISH = `select svc."__svc.publish"(

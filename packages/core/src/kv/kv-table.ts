@@ -49,7 +49,7 @@ export async function takeKeyIfFree(
 
 /**
  * The key by which an event is published once: a publish takes it for `ttlSeconds`, see
- * sql/034-publish.sql.
+ * sql/002-functions.sql.
  */
 export interface DeduplicationKey {
   key: string

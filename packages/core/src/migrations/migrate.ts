@@ -5,7 +5,6 @@ import { transaction, type Db } from '../postgres/transaction.ts'
 import { isLockConflict, tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
 import { findMissingParts } from './made-parts.ts'
-import { INDEXES, warnOfMissingIndexes } from './missing-indexes.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
 import { createMigrationsTable, findApplied, handOver, recordApplied } from './migrations-table.ts'
 import { assertNotTooNew } from './newer-schema.ts'
@@ -62,7 +61,6 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
       await handOver(db)
     })
   }
-  if (files.includes(INDEXES)) await warnOfMissingIndexes(db, boot.log, folder)
 }
 
 const without = (names: string[], applied: Set<string>): string[] =>

@@ -8,7 +8,7 @@ import { findLockedProcesses } from './processes-table.ts'
 const GRACE_MS = 2400
 /**
  * How often a process looks for others while it knows of none. A process that takes its lock notifies
- * the others, unless its version is older or the notification is lost.
+ * the others; a notification can be lost.
  */
 const ALONE_MS = 8000
 const TIMEOUT_MS = 5000

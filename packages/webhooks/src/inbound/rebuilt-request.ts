@@ -56,7 +56,7 @@ export function rebuilt(row: ListedRow, path: string, { server, log }: Host): In
   return request as unknown as InboundRequest
 }
 
-/** What can be derived from the URL, for rows of an older version. */
+/** What can be derived from the URL, where the parts were too long to be kept. */
 const partsIn = (url: string, path: string): Parts => ({
   originalUrl: url,
   query: Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? '')),

@@ -18,7 +18,7 @@ import {
 } from '../outbound/delivery/attempt.ts'
 import { tracedAttempt } from '../outbound/delivery/delivery-telemetry.ts'
 import type { DescribedEvent } from '../outbound/described-event.ts'
-import { otherUrlTarget, type DeliveryData } from '../outbound/delivery/delivery-job.ts'
+import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import type { Post } from '../outbound/http/post.ts'
@@ -184,7 +184,7 @@ async function queueDelivery(
     const data: DeliveryData = {
       event,
       eventId,
-      target: url === undefined ? webhookId : otherUrlTarget(webhookId),
+      target: webhookId,
       deliveryId,
       ...inline,
       ...(url === undefined ? {} : { url }),

@@ -63,7 +63,6 @@ export function createDeliveryLists(
     return { rows: await withPayloads(core.readDb, rows), hasMore: rows.length < found.length }
   }
 
-  /** Rows of older versions have no tenant: they are found by the ids of webhooks and tenants. */
   async function overAll(selection: ListedDeliveries, by: Paging = THE_PROCESS) {
     const { reach, pageBytes } = by
     const { tenant, payloads: _, ...filter } = { ...selection, ...hiddenFrom(by) }

@@ -78,14 +78,9 @@ function replayable(row: ListedRow, sources: readonly Source[]): Source {
   if (outcome === 'refused') {
     throw new NotReplayable('it was not accepted, so there is no event to publish')
   }
-  if (verified === false) {
+  if (!verified) {
     throw new NotReplayable(
       'it failed before it was verified, so that anyone may have sent it: mend what failed, and let its sender send it again',
-    )
-  }
-  if (verified === null && outcome === 'failed') {
-    throw new NotReplayable(
-      'it failed in an older version, which did not note whether it had been verified: let its sender send it again',
     )
   }
   if (outcome === 'duplicate') {

@@ -30,8 +30,8 @@ export interface InboundRow {
   /** Names and values in turn, as JSON text, with those masked that hold a secret. */
   headers: string | null
   body: Buffer | null
-  /** Whether the source's `verify` had let it through; null in rows of an older version. */
-  verified: boolean | null
+  /** Whether the source's `verify` had let it through. */
+  verified: boolean
   /** The names of its events, as JSON text; null where there was no plan, and without raw bodies. */
   eventNames: string | null
   /** Route parameters, query and host, as JSON text. */
@@ -128,7 +128,7 @@ export interface RowOfEvent extends InboundRow {
   payloadIsBody: boolean
 }
 
-/** Inserts rows as a part of the statement that publishes their events, see sql/082-inbound-bodies.sql. */
+/** Inserts rows as a part of the statement that publishes their events, see "__svc.webhooks.log_inbound". */
 export const insertWithEvents: InsertPublished = {
   call: `svc."__svc.webhooks.log_inbound"(${CREATED}, ${PAYLOADS}, $${FIRST_INSERTED}::boolean[],
     ${arraysFrom(FIRST_INSERTED + 1)})`,

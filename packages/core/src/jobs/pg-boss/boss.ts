@@ -134,7 +134,7 @@ async function createOrUpdate(
 ): Promise<void> {
   const found = (await boss.getQueue(name)) as Record<string, unknown> | null
   if (!found) await boss.createQueue(name, { ...settings, ...once })
-  // `createQueue` does not change a queue that another process or an older version has made.
+  // `createQueue` does not change a queue that another process has made.
   const known = found ?? ((await boss.getQueue(name)) as Record<string, unknown> | null) ?? {}
   const isUpToDate = Object.entries(settings).every(([key, value]) => known[key] === value)
   if (!isUpToDate) await boss.updateQueue(name, settings)

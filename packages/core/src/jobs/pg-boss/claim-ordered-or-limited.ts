@@ -1,6 +1,6 @@
 /**
  * Claims jobs of restricted groups: the next one of an ordered group, or as many as the limits of a
- * group allow. A function of Postgres decides: see sql/021-restricted-groups.sql.
+ * group allow. The function "__svc.claim_restricted" of Postgres decides.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'

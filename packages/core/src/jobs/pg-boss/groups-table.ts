@@ -118,12 +118,6 @@ export async function deleteGroups(
   queue: string,
   groups: readonly string[],
 ): Promise<void> {
-  // Where a group is restricted its row is not deleted: see sql/069-restrict-groups.sql.
-  await db.query(
-    `update svc."__svc.job_groups" set restricted = false
-      where queue = $1 and group_id = any($2::text[]) and restricted`,
-    [queue, groups],
-  )
   await db.query(
     `with moves as (
        delete from svc."__svc.job_moves" where queue = $1 and group_id = any($2::text[])

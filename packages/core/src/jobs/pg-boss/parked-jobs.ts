@@ -108,7 +108,7 @@ async function claimNextProbe<Data>(
        returning id
      )
      update svc_jobs.job as job
-        -- The jobs of a restricted group stay marked while they run, see sql/021-restricted-groups.sql.
+        -- The jobs of a restricted group stay marked while they run, see "__svc.claim_restricted".
         set blocked = (select restricted from held), ${claimedBy('$3')}
       where job.name = $1 and job.id = any(array(select id from first))
      returning ${JOB_COLUMNS}, (select restricted from held) as "isRestricted",

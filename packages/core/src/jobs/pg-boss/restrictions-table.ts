@@ -1,6 +1,6 @@
 /**
  * The restrictions of groups, in the table of groups. They hold over all processes. The package whose
- * groups they are sets them, by the function "__svc.restrict_group" of sql/069-restrict-groups.sql.
+ * groups they are sets them, by the function "__svc.restrict_group".
  */
 import type { Db } from '../../postgres/transaction.ts'
 

@@ -9,7 +9,6 @@ import { crashedAttempt, skippedAttempt } from './attempt-record.ts'
 import {
   attemptCountOf,
   attemptNumberOf,
-  webhookIdOf,
   type DeliveryData,
   type DeliveryJob,
 } from './delivery-job.ts'
@@ -54,9 +53,9 @@ export async function recordLostLetters(
 ): Promise<void> {
   const since = await noticedSince(db)
   const attempts = letters.filter(({ deadAt }) => deadAt >= since).map(attemptsOfDead)
-  const ids = new Set(letters.map(({ data }) => webhookIdOf(data)))
+  const ids = new Set(letters.map(({ data }) => data.target))
   const deleted = new Set(await findDeletedWebhooks(db, [...ids]))
-  const isKept = ({ delivery }: Attempts) => !deleted.has(webhookIdOf(delivery))
+  const isKept = ({ delivery }: Attempts) => !deleted.has(delivery.target)
   const rows = await missingRows(
     db,
     attempts.map((one) => ({ ...one, isDead: isKept(one) })),
@@ -80,7 +79,7 @@ export async function recordLostBeforeRedrive(
   db: Db,
   letters: DeadLetter<DeliveryData>[],
 ): Promise<void> {
-  await lockLostAttempts(db, [...new Set(letters.map(({ data }) => webhookIdOf(data)))])
+  await lockLostAttempts(db, [...new Set(letters.map(({ data }) => data.target))])
   await recordLostLetters(core, db, letters)
 }
 

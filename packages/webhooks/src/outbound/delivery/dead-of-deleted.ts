@@ -6,7 +6,7 @@ import type { Core, Db, Settled } from '@svc/core/internal'
 import { findDeletedWebhooks, keepWebhooks } from '../../tables/webhooks.ts'
 import { QUEUE } from '../constants.ts'
 import type { AttemptRecord } from './attempt-record.ts'
-import { webhookIdOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
+import { type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
@@ -28,7 +28,7 @@ export async function dropDeadOfDeleted(
   if (deleted.size === 0) return { settled, dropped: [] }
   await core.queues.dropDeadLetters(db, QUEUE, [...deleted])
   const isDropped = ({ job, result }: SettledDelivery): boolean =>
-    result === 'dead' && deleted.has(webhookIdOf(job.data))
+    result === 'dead' && deleted.has(job.data.target)
   return {
     settled: settled.map((one) => (isDropped(one) ? { ...one, result: 'retry' } : one)),
     dropped: settled.filter(isDropped).map(({ job }) => ({ ...job, attempt: job.attempt + 1 })),
@@ -40,7 +40,7 @@ export async function dropDeadOfDeleted(
  * come while a deletion is not committed are deleted at the end of its move.
  */
 async function deletedOf(db: Db, dead: SettledDelivery[]): Promise<Set<string>> {
-  const idsOf = (some: SettledDelivery[]) => new Set(some.map(({ job }) => webhookIdOf(job.data)))
+  const idsOf = (some: SettledDelivery[]) => new Set(some.map(({ job }) => job.data.target))
   // These are made inactive, which locks them: two transactions with both locks would wait for each other.
   const gone = idsOf(dead.filter(({ outcome }) => outcome.kind === 'rejected'))
   const ids = [...idsOf(dead)]

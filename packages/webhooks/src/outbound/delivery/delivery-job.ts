@@ -2,7 +2,7 @@ import type { DeadLetter, FanOutJob, Job } from '@svc/core/internal'
 
 /** The data of a job of the delivery queue. */
 export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
-  /** The id of the webhook; with `url` as {@link otherUrlTarget} writes it. */
+  /** The id of the webhook. */
   target: string
   /** `null` where no event made the delivery. */
   eventId: string | null
@@ -18,18 +18,6 @@ export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
 }
 
 export type DeliveryJob = Job<DeliveryData>
-
-const ELSEWHERE = 'elsewhere:'
-
-/**
- * The target of a delivery to another address than that of its webhook. A host of an older version does
- * not know `url`. It must not send the delivery to the webhook: it cannot look this target up, so that
- * its attempt fails, and a host that knows `url` makes the next one.
- */
-export const otherUrlTarget = (webhookId: string): string => ELSEWHERE + webhookId
-
-export const webhookIdOf = ({ target }: Pick<DeliveryData, 'target'>): string =>
-  target.startsWith(ELSEWHERE) ? target.slice(ELSEWHERE.length) : target
 
 /** The number of the attempt in its delivery: a redriven job goes on counting. */
 export const attemptNumberOf = ({ data, attempt }: DeliveryJob): number =>

@@ -8,7 +8,7 @@ import {
 } from '@svc/core/internal'
 import type { AttemptStep } from './attempt.ts'
 import type { AttemptRecord } from './attempt-record.ts'
-import { attemptNumberOf, webhookIdOf, type DeliveryData } from './delivery-job.ts'
+import { attemptNumberOf, type DeliveryData } from './delivery-job.ts'
 
 interface Prepared {
   webhook: { url: string } | undefined
@@ -28,7 +28,7 @@ export const deliveryTelemetry: Described = {
       event,
       attributes: {
         ...deliveryAttributes(
-          { event, webhookId: webhookIdOf(data), deliveryId, attempt },
+          { event, webhookId: data.target, deliveryId, attempt },
           url ?? webhook?.url,
         ),
         ...(eventId === null ? {} : eventAttributes(eventId)),

@@ -17,12 +17,7 @@ import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { failedUnsent, skippedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
-import {
-  attemptNumberOf,
-  webhookIdOf,
-  type DeliveryData,
-  type DeliveryJob,
-} from './delivery-job.ts'
+import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { recordLostBeforeRedrive } from './crashed-attempts.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
 import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
@@ -97,7 +92,7 @@ async function performLarge(
   signal: AbortSignal,
 ): Promise<Outcome<AttemptRecord>> {
   const { event: name, eventId } = job.data
-  const reservation = await budget.reserve(webhookIdOf(job.data), largeBytes, signal)
+  const reservation = await budget.reserve(job.data.target, largeBytes, signal)
   try {
     const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
     // Postgres did not answer, which is no failure of the receiver: no attempt is used up.

@@ -4,12 +4,7 @@ import { isUndecided } from './undecided-deliveries.ts'
 import type { LogRow } from '../../tables/delivery-log.ts'
 import { lastErrorOf, type DeadDelivery } from '../lifecycle-events.ts'
 import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
-import {
-  attemptNumberOf,
-  webhookIdOf,
-  type DeliveryData,
-  type DeliveryJob,
-} from './delivery-job.ts'
+import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 
 /** The one place where core's results become the statuses of the API. */
 const STATUS: Record<Result, DeliveryStatus> = {
@@ -60,7 +55,7 @@ export const deadDeliveriesOf = (settled: Settled<DeliveryData, AttemptRecord>[]
     .filter(({ job, result }) => result === 'dead' && job.data.url === undefined)
     .map(({ job, outcome }) => {
       const { deliveryId, event, eventId } = job.data
-      const webhookId = webhookIdOf(job.data)
+      const webhookId = job.data.target
       const record = 'detail' in outcome ? outcome.detail : undefined
       const lastError = record === undefined ? null : lastErrorOf(record)
       return { webhookId, deliveryId, event, eventId, attempts: attemptNumberOf(job), lastError }
@@ -82,7 +77,7 @@ export function rowOf(
 ): LogRow {
   return {
     id: uuidv7(),
-    webhookId: webhookIdOf({ target }),
+    webhookId: target,
     event,
     eventId,
     payload: payload ?? null,

@@ -4,7 +4,7 @@ import { lockLog } from '../../tables/delivery-log-days.ts'
 import { tryLockLostAttempts } from '../../tables/lost-attempts.ts'
 import { QUEUE } from '../constants.ts'
 import { noticedSince, recordLostLetters } from './crashed-attempts.ts'
-import { webhookIdOf, type DeliveryData } from './delivery-job.ts'
+import { type DeliveryData } from './delivery-job.ts'
 
 /** Each page is a transaction of its own. */
 const PAGE = 1000
@@ -76,7 +76,7 @@ async function lockedOf(
   db: Db,
   letters: DeadLetter<DeliveryData>[],
 ): Promise<DeadLetter<DeliveryData>[]> {
-  const ids = [...new Set(letters.map(({ data }) => webhookIdOf(data)))]
+  const ids = [...new Set(letters.map(({ data }) => data.target))]
   const locked = new Set(await tryLockLostAttempts(db, ids))
-  return letters.filter(({ data }) => locked.has(webhookIdOf(data)))
+  return letters.filter(({ data }) => locked.has(data.target))
 }

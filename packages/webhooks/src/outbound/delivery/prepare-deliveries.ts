@@ -8,7 +8,7 @@ import {
   type StoredForDelivery,
   type WebhookForDelivery,
 } from '../../tables/webhooks-for-delivery.ts'
-import { eventKey, webhookIdOf, type DeliveryJob } from './delivery-job.ts'
+import { eventKey, type DeliveryJob } from './delivery-job.ts'
 import type { KnownWebhooks } from './known-webhooks.ts'
 
 export interface PreparedDelivery {
@@ -62,7 +62,7 @@ export async function prepareDeliveries(
       const its = webhook === null ? DELETED : opened(core, asWebhookForDelivery(webhook))
       return { ...its, ...contentOf(job, event ?? undefined) }
     }
-    const its = webhookOf.get(webhookIdOf(data)) ?? DELETED
+    const its = webhookOf.get(data.target) ?? DELETED
     return { ...its, ...contentOf(job, eventOf.get(eventKey(data.event, data.eventId))) }
   }
 }
@@ -101,12 +101,12 @@ async function findWebhooks(
     else webhookOf.set(webhook.id, { webhook })
   }
   if (unknown.length === 0) return webhookOf
-  const ids = new Set(unknown.map(({ data }) => webhookIdOf(data)))
+  const ids = new Set(unknown.map(({ data }) => data.target))
   for (const webhook of await findWebhooksForDelivery(db, [...ids])) {
     webhookOf.set(webhook.id, opened(core, webhook))
   }
   for (const job of unknown) {
-    const { webhook, isUnreadable } = webhookOf.get(webhookIdOf(job.data)) ?? {}
+    const { webhook, isUnreadable } = webhookOf.get(job.data.target) ?? {}
     if (webhook && isUnreadable !== true) known.keep(job, webhook, now)
   }
   return webhookOf

@@ -24,7 +24,7 @@ import {
 import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
-import { webhookIdOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
+import { type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { dropDeadOfDeleted } from './dead-of-deleted.ts'
 import { attemptRow, deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
 
@@ -85,8 +85,16 @@ export async function recordDeliveries(
   await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
   const gone = ended.filter(isGone).map(({ job }) => job.data)
   // The delivery of a lifecycle event publishes no further one.
-  const told = new Set(gone.filter(({ event }) => !isLifecycleEvent(event)).map(webhookIdOf))
-  await disable(core, db, [...new Set(gone.map(webhookIdOf))], 'gone', (id) => !told.has(id))
+  const told = new Set(
+    gone.filter(({ event }) => !isLifecycleEvent(event)).map(({ target }) => target),
+  )
+  await disable(
+    core,
+    db,
+    [...new Set(gone.map(({ target }) => target))],
+    'gone',
+    (id) => !told.has(id),
+  )
   await publishDead(core, db, deadDeliveriesOf(ended))
   await resumeReached(core, db, ended, afterCommit)
 }
@@ -120,7 +128,7 @@ async function resumeReached(
 ): Promise<void> {
   for (const { job, outcome } of ended.filter(hasReached)) {
     const url = outcome.kind === 'completed' ? outcome.detail?.reachedUrl : undefined
-    if (url !== undefined) await reactivateIn(core, db, webhookIdOf(job.data), url, afterCommit)
+    if (url !== undefined) await reactivateIn(core, db, job.data.target, url, afterCommit)
   }
 }
 

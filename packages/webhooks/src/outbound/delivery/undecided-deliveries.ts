@@ -11,7 +11,7 @@ import {
   type Core,
 } from '@svc/core/internal'
 import { writeFilterCosts } from '../../tables/webhooks.ts'
-import { webhookIdOf, type DeliveryJob } from './delivery-job.ts'
+import { type DeliveryJob } from './delivery-job.ts'
 
 /** A cost is written this long after the last one of any webhook. */
 const WRITE_EVERY_MS = 10_000
@@ -43,7 +43,7 @@ export class UndecidedDeliveries {
       tenant,
       payload: this.#deferred.parsed(payload),
     }))
-    const webhookId = webhookIdOf(job.data)
+    const webhookId = job.data.target
     if (steps > STEPS_OF_DEAR || isMatch === null) this.#note(webhookId, steps)
     if (isMatch === null) this.#undecidable.found([{ recipient: webhookId, why: 'costly' }])
     return isMatch === true

@@ -1,11 +1,64 @@
--- Requests that wait for a quota get all that they need, or nothing. As in 020 and 036, Postgres granted
--- as much as was left, also to one request that needs more: the process then held the rest of the quota
--- for nothing, and other processes refused requests. Grants of windows hold the bounds also where the
--- clock is set back just after a grant, and where something is given back after it has left the window.
+-- A trigger and not a default: a restored dump names the column, with a value of another time.
+create function svc."__svc.auth.mark_new_key"() returns trigger language plpgsql as $$
+begin
+  new.inserted_in := pg_current_xact_id();
+  return new;
+end
+$$;
 
--- Grants of one window. `at_ms` is the time; the rest is as in "grant_allowances". As
--- "take_of_window", save for what is given back too late, and for grants of the last moments before the
--- clock is set back.
+create trigger mark_inserted before insert or update of key_hash on svc."__svc.auth.api_keys"
+  for each row execute function svc."__svc.auth.mark_new_key"();
+
+-- In a restore the row of the user may come later: the tenant in the dump stays then.
+create function svc."__svc.auth.tenant_of_key"() returns trigger language plpgsql as $$
+begin
+  new.tenant := coalesce(
+    (select users.tenant from svc."__svc.auth.users" as users where users.id = new.user_id),
+    new.tenant);
+  return new;
+end
+$$;
+
+create trigger take_tenant before insert on svc."__svc.auth.api_keys"
+  for each row execute function svc."__svc.auth.tenant_of_key"();
+
+-- A trigger, so that every statement that revokes a key is recorded, also one typed into psql. An
+-- insert needs none: no process can remember a key that did not exist.
+create function svc."__svc.auth.tell_changed_keys"() returns trigger language plpgsql as $$
+declare
+  changed text[];
+begin
+  if tg_op = 'UPDATE' then
+    select array_agg(was.key_hash) into changed
+      from was join now using (id)
+     where (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at,
+            was.tenant, was.enabled, was.allowed_ips, was.limits, was.quota, was.allowances_of)
+        is distinct from (now.key_hash, now.user_id, now.scopes, now.expires_at, now.revoked_at,
+                          now.tenant, now.enabled, now.allowed_ips, now.limits, now.quota,
+                          now.allowances_of);
+  else
+    select array_agg(was.key_hash) into changed from was;
+  end if;
+  if changed is not null then
+    update svc."__svc.auth.epoch"
+       set epoch = epoch + cardinality(changed),
+           dropped = (dropped || changed)
+             [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
+    perform pg_notify('__svc.auth.keys_changed', '');
+  end if;
+  return null;
+end
+$$;
+
+create trigger tell_updated after update on svc."__svc.auth.api_keys"
+  referencing old table as was new table as now
+  for each statement execute function svc."__svc.auth.tell_changed_keys"();
+
+create trigger tell_deleted after delete on svc."__svc.auth.api_keys"
+  referencing old table as was
+  for each statement execute function svc."__svc.auth.tell_changed_keys"();
+
+-- Grants of one window. `at_ms` is the time; the rest is as in "grant_allowances".
 create function svc."__svc.auth.grant_of_window"(
   whose text, seconds integer, lim integer, holder uuid, late_ms float8,
   want integer, wanted_ahead integer, held_here integer,
@@ -211,8 +264,12 @@ begin
 end
 $$;
 
--- As "take_allowances", which earlier versions call, with the needs of quotas: those of the place n are
--- the "need_costs" and "need_times" from the end of the place before it to "need_ends"[n].
+-- For all limits and quotas that a process needs allowances of, one element of the arrays each.
+-- `wants`: for requests that wait; they use what they are granted within `late_ms`, and it counts from
+-- then on. `aheads`: for later requests, at most. `helds`: what the process `holder` holds ahead of
+-- need already. `return_*`: what it gives back of the grant of that stamp, with the place of the ask.
+-- The needs of the quota at place n are the `need_costs` and `need_times` from the end of the place
+-- before it to `need_ends`[n]: what waits for a quota gets all that it needs, or nothing.
 create function svc."__svc.auth.grant_allowances"(
   holder uuid, late_ms float8, subjects text[], periods text[], limits integer[],
   wants integer[], aheads integer[], helds integer[],
@@ -254,3 +311,37 @@ begin
   end loop;
 end
 $$;
+
+-- Names in rows of the audit: of a key its label, else the name of its user. A deleted user is named by
+-- what the change says of it. A role that may not read these tables writes rows without names.
+create function svc."__svc.auth.name_audit"() returns trigger
+  language plpgsql
+as $$
+declare
+  is_user boolean := new.actor_user_id ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$';
+begin
+  if new.actor_key_id is not null then
+    select coalesce(keys.label, users.name) into new.actor_name
+      from svc."__svc.auth.api_keys" as keys
+      left join svc."__svc.auth.users" as users on users.id = keys.user_id
+     where keys.id = new.actor_key_id;
+  elsif is_user then
+    select name into new.actor_name from svc."__svc.auth.users" where id = new.actor_user_id::uuid;
+  end if;
+  if new.target_kind = 'key' then
+    select coalesce(keys.label, users.name) into new.target_name
+      from svc."__svc.auth.api_keys" as keys
+      left join svc."__svc.auth.users" as users on users.id = keys.user_id
+     where keys.id = new.target_id::uuid;
+  elsif new.target_kind = 'user' then
+    select name into new.target_name from svc."__svc.auth.users" where id = new.target_id::uuid;
+    new.target_name := coalesce(new.target_name, new.changes -> 'name' ->> 'from');
+  end if;
+  return new;
+exception
+  when insufficient_privilege or undefined_table or invalid_text_representation then return new;
+end
+$$;
+
+create trigger "__svc.auth.name_audit" before insert on svc."__svc.audit"
+  for each row execute function svc."__svc.auth.name_audit"();

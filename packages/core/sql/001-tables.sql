@@ -1,0 +1,237 @@
+-- What core keeps in the schema `svc`. The names carry dots, so they are always quoted.
+
+-- An event, once, whatever the number of its subscribers: their jobs only point at it.
+-- The payload is the JSON text that was published, kept as text so that numbers, the order of
+-- keys and Unicode come out as they went in.
+create table svc."__svc.events" (
+  name text collate "C" not null,
+  -- As it is stored, see event-id.ts.
+  id text collate "C" not null,
+  payload text not null,
+  -- A tenant is a customer of the host. What has no tenant is the operator's.
+  tenant text collate "C",
+  published_at timestamptz not null default now(),
+  -- Where something that came of it late is kept longer than other events.
+  keep_until timestamptz,
+  -- The trace context of W3C of the span that published the event; null where nothing traces.
+  trace_context text,
+  -- This key is what makes a publish idempotent.
+  primary key (name, id)
+);
+
+create index on svc."__svc.events" using brin (published_at);
+
+-- For searches on behalf of a tenant: without it each would read the events of all.
+create index events_of_tenants on svc."__svc.events" (tenant, published_at) where tenant is not null;
+
+-- Who wants which event. Read by every publish in every process, so that a process that only
+-- publishes queues the same jobs as any other. With `targeted` the event fans out: one job for
+-- each of its targets, else one job for the subscription.
+create table svc."__svc.subscriptions" (
+  event_name text collate "C" not null,
+  subscription text collate "C" not null,
+  queue text not null,
+  idempotent boolean not null default true,
+  targeted boolean not null default false,
+  -- For how many days after its publish an event is needed by what shows it.
+  keep_days integer not null default 0,
+  primary key (event_name, subscription)
+);
+
+create index on svc."__svc.subscriptions" (subscription);
+
+-- The targets of the subscriptions that fan out; the event name '*' stands for every event of
+-- the subscription.
+create table svc."__svc.targets" (
+  subscription text collate "C" not null,
+  event_name text collate "C" not null,
+  target uuid not null,
+  -- '' for the operator's, which get the events of all tenants.
+  tenant text collate "C" not null default '',
+  -- Which events, of those that it wants, the recipient is sent; see filter.ts. Null for all.
+  filter jsonb,
+  -- Changes with all that the worker of its jobs reads of the recipient: a process that has this
+  -- version in memory does not read it again for a job that it publishes. Random: a recipient that is
+  -- deleted and made again has another one.
+  version uuid not null default gen_random_uuid(),
+  primary key (subscription, event_name, target)
+);
+
+create index on svc."__svc.targets" (target);
+
+-- A publish walks along these: the recipients of one event and one tenant, ...
+create index targets_by_tenant on svc."__svc.targets" (subscription, event_name, tenant, target)
+  where filter is null;
+
+-- ... and those that have a filter.
+create index targets_with_filter on svc."__svc.targets" (event_name, tenant)
+  where filter is not null;
+
+-- Processes keep the filters of recipients in memory. Each publish reads from this table whether the
+-- filters that its process keeps are still current.
+create table svc."__svc.filter_changes" (
+  -- The filters of one event name and one tenant, as a hash. Two sets with the same hash are only read
+  -- more often, and an erased tenant leaves no name behind.
+  filter_set bigint not null,
+  -- Transactions do not commit in the order of their ids. Whether a process has read this change is
+  -- decided by the snapshot with which it has read the filters.
+  changed_by xid8 not null default pg_current_xact_id(),
+  changed_at timestamptz not null default clock_timestamp(),
+  -- The recipient that got its first filter. A publish can wait after its filters were asked: for an
+  -- event of the same id, or for a deduplication key, that an open transaction holds. Such a recipient
+  -- is among those without a filter when it is asked, and among those with one when the jobs are made.
+  first_of uuid
+);
+
+-- A table without a primary key needs another replica identity: without one, deletes fail under a
+-- publication for all tables.
+alter table svc."__svc.filter_changes" replica identity full;
+
+create index on svc."__svc.filter_changes" (filter_set, changed_by);
+create index on svc."__svc.filter_changes" (changed_at);
+create index on svc."__svc.filter_changes" (changed_by) where first_of is not null;
+
+-- Durable on purpose: a deduplication key that a crash forgets lets an event through twice.
+create table svc."__svc.kv" (
+  key text collate "C" primary key,
+  value jsonb not null,
+  expires_at timestamptz
+);
+
+create index on svc."__svc.kv" (expires_at) where expires_at is not null;
+
+-- One row for each process that runs a host. A process renews its row while it lives and marks it
+-- at close; a row that is not renewed for half a minute has lapsed.
+create table svc."__svc.processes" (
+  id uuid primary key,
+  started_at timestamptz not null default now(),
+  renewed_at timestamptz not null default now(),
+  closed_at timestamptz,
+  -- What the process lives by: { events: { subscription: [event, …] }, days: { setting: number } }.
+  declares jsonb not null,
+  -- Whether the process holds the advisory lock of its id, on a connection that ends with it: then a
+  -- lock that is gone says at once that the process has died.
+  is_locked boolean not null default false
+)
+-- Renewed every few seconds: room on the page for the new version of a row.
+with (fillfactor = 50);
+
+-- A group is what jobs belong together by: the webhook of a delivery. A row here says that jobs of
+-- the group are not fetched in the ordinary way, or stand apart from the others ("parked": blocked
+-- in pg-boss's table, and therefore not in the index that fetches walk).
+create table svc."__svc.job_groups" (
+  queue text collate "C" not null,
+  group_id text collate "C" not null,
+  -- No job of the group is started: its webhook is inactive or deleted.
+  held boolean not null default false,
+  -- The last attempts of the group failed: its jobs are tried few at a time.
+  circuit_open boolean not null default false,
+  -- When a job of the group was parked last. A row may go only a while after that.
+  parked_at timestamptz not null default now(),
+  -- Restrictions hold over all processes: how many attempts may begin in a span of time, how many may
+  -- run at a time, and in which order. The jobs of such a group wait parked from the start, stay marked
+  -- as such while they run, and are claimed by "__svc.claim_restricted" alone.
+  restricted boolean not null default false,
+  rate_limit integer,
+  rate_seconds integer,
+  max_in_flight integer,
+  -- One job at a time, the oldest first. One that waits for its next attempt holds the others.
+  ordered boolean not null default false,
+  -- Since when the group is restricted, while jobs from before may wait among those of other groups.
+  -- No job of it is claimed until all of them are parked.
+  unparked_since timestamptz,
+  primary key (queue, group_id)
+);
+
+-- The right to begin attempts of a group with a rate. Those that count for no span any more are
+-- deleted as the next ones are granted.
+create table svc."__svc.job_grants" (
+  id uuid primary key,
+  queue text collate "C" not null,
+  group_id text collate "C" not null,
+  granted_at timestamptz not null,
+  -- The attempts have begun by then: an upper bound, until the process has told when.
+  begun_by timestamptz not null,
+  attempts integer not null default 1
+);
+
+create index on svc."__svc.job_grants" (queue, group_id, begun_by);
+
+-- Work on many jobs of one group, which is done in portions: what an operator asked for is answered
+-- at once, and holds from then on.
+create table svc."__svc.job_moves" (
+  id bigint generated always as identity primary key,
+  queue text collate "C" not null,
+  group_id text collate "C" not null,
+  -- 'discard': delete what waits. 'redrive': put dead letters back to work. 'bury': delete them.
+  kind text not null check (kind in ('discard', 'redrive', 'bury')),
+  -- For dead letters: only those with a smaller id.
+  before_id uuid,
+  -- The dead letter after which the next portion begins; null: at the beginning. A portion that began
+  -- at the beginning would read all that those before it have left behind.
+  after_id uuid,
+  created_at timestamptz not null default now()
+);
+
+create index on svc."__svc.job_moves" (queue, group_id);
+
+-- Work that puts deliveries of one group back on their way, in portions and at a pace: see
+-- recoveries-table.ts.
+create table svc."__svc.recoveries" (
+  -- A UUIDv7: newest first is a sort by id.
+  id uuid primary key,
+  queue text collate "C" not null,
+  group_id text collate "C" not null,
+  -- 'dead': dead letters. 'failed': jobs that wait for their next attempt. 'missing': what the
+  -- worker of the queue determines.
+  what text not null check (what in ('dead', 'failed', 'missing')),
+  since timestamptz not null,
+  until timestamptz not null,
+  per_second integer,
+  -- How many there are in all; null until they are counted.
+  deliveries integer,
+  done integer not null default 0,
+  -- When the next portion may follow.
+  next_at timestamptz not null default now(),
+  -- Where the next portion begins, as recover-portion.ts writes it; null: at the beginning.
+  position jsonb,
+  -- They are counted when all transactions with a smaller number have ended.
+  after_transaction xid8,
+  created_at timestamptz not null default clock_timestamp(),
+  finished_at timestamptz
+);
+
+create index on svc."__svc.recoveries" (queue, next_at) where finished_at is null;
+create index on svc."__svc.recoveries" (queue, group_id, id);
+
+-- Who changed what. A row is written in the transaction of the change, and never changed.
+create table svc."__svc.audit" (
+  -- A UUIDv7: its time is that of the row.
+  id uuid primary key,
+  -- Of what was changed; null for what is the operator's.
+  tenant text collate "C",
+  actor_kind text collate "C" not null,
+  actor_key_id uuid,
+  -- Text: a console may have the host's own login, and its ids of users.
+  actor_user_id text collate "C",
+  -- What the actor and the target were called when the change was made. Each package names what its
+  -- tables hold, by a trigger. eraseTenant clears the names with the changes.
+  actor_name text,
+  action text collate "C" not null,
+  target_kind text collate "C" not null,
+  target_id text collate "C" not null,
+  target_name text,
+  -- { field: { from, to } }, where a secret is "***"; null once its tenant was erased.
+  changes jsonb,
+  request_id text,
+  ip text
+);
+
+create index on svc."__svc.audit" (tenant, id desc);
+create index on svc."__svc.audit" (target_id, id desc);
+create index on svc."__svc.audit" (actor_key_id, id desc) where actor_key_id is not null;
+create index on svc."__svc.audit" (actor_user_id, id desc) where actor_user_id is not null;
+-- A kind may be rare among many.
+create index on svc."__svc.audit" (action, id desc);
+create index on svc."__svc.audit" (target_kind, id desc);
+create index on svc."__svc.audit" (actor_kind, id desc);

@@ -1,0 +1,217 @@
+-- Makes the partitions of today and of the days that follow, where they are not there yet. No setting of
+-- a session changes their names.
+create function svc."__svc.webhooks.make_log_days"(days_ahead integer) returns void
+language plpgsql as $$
+declare
+  today date := (now() at time zone 'utc')::date;
+  day date;
+  name text;
+  -- The ids of the day: those from the first on, and before the second.
+  first_id uuid;
+  end_id uuid;
+begin
+  -- Processes that boot together take turns.
+  perform pg_advisory_xact_lock(7763002);
+  for step in 0..days_ahead loop
+    day := today + step;
+    name := '__svc.webhooks.delivery_log.' || to_char(day::timestamp, 'YYYY-MM-DD');
+    continue when to_regclass(format('svc.%I', name)) is not null;
+    first_id := svc."__svc.first_uuid"(day::timestamp at time zone 'utc');
+    end_id := svc."__svc.first_uuid"((day + 1)::timestamp at time zone 'utc');
+    -- Made on its own and then attached: `create … partition of` would stop every insert.
+    execute format(
+      'create table svc.%I (like svc."__svc.webhooks.delivery_log" including constraints)', name);
+    execute format('alter table svc.%I replica identity full', name);
+    -- What has come for this day already stands in the rest, and moves.
+    lock table svc."__svc.webhooks.delivery_log.rest" in access exclusive mode;
+    execute format(
+      'with strays as (
+         delete from svc."__svc.webhooks.delivery_log.rest" where id >= %1$L and id < %2$L returning *
+       )
+       insert into svc.%3$I select * from strays',
+      first_id, end_id, name);
+    execute format(
+      'alter table svc."__svc.webhooks.delivery_log" attach partition svc.%I for values from (%L) to (%L)',
+      name, first_id, end_id);
+  end loop;
+  perform svc."__svc.hand_over"();
+end
+$$;
+
+-- Drops the oldest days that are not kept any more, a month of them at most: the locks of a transaction
+-- are few, also where the log was kept for years. Returns how many.
+create function svc."__svc.webhooks.drop_log_days"(days_kept integer) returns integer
+language plpgsql as $$
+declare
+  oldest date := (now() at time zone 'utc')::date - days_kept;
+  name text;
+  dropped integer := 0;
+begin
+  perform pg_advisory_xact_lock(7763002);
+  for name in
+    select relname from pg_inherits
+      join pg_class on pg_class.oid = inhrelid
+     where inhparent = 'svc."__svc.webhooks.delivery_log"'::regclass
+       -- In a `case`, since nothing else says which condition is looked at first.
+       and case when relname ~ '[.][0-9]{4}-[0-9]{2}-[0-9]{2}$'
+                then to_date(right(relname, 10), 'YYYY-MM-DD') < oldest end
+     order by relname limit 30
+  loop
+    execute format('drop table svc.%I', name);
+    dropped := dropped + 1;
+  end loop;
+  delete from svc."__svc.webhooks.delivery_log.rest"
+   where id < svc."__svc.first_uuid"(oldest::timestamp at time zone 'utc');
+  return dropped;
+end
+$$;
+
+-- A webhook is restricted in core as its settings say.
+create function svc."__svc.webhooks.restrict"() returns trigger
+language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    perform svc."__svc.lift_restrictions"('__svc.webhooks.deliver', old.id::text);
+  elsif new.ordered or new.rate_limit is not null or new.max_in_flight is not null then
+    perform svc."__svc.restrict_group"('__svc.webhooks.deliver', new.id::text,
+      (new.rate_limit ->> 'limit')::int, (new.rate_limit ->> 'perSeconds')::int, new.max_in_flight,
+      new.ordered, tg_op = 'INSERT');
+  else
+    perform svc."__svc.lift_restrictions"('__svc.webhooks.deliver', new.id::text);
+  end if;
+  return null;
+end
+$$;
+
+create trigger restrict_new after insert on svc."__svc.webhooks.registrations"
+  for each row when (new.ordered or new.rate_limit is not null or new.max_in_flight is not null)
+  execute function svc."__svc.webhooks.restrict"();
+
+create trigger restrict_changed after update of ordered, rate_limit, max_in_flight
+  on svc."__svc.webhooks.registrations"
+  for each row when ((old.ordered, old.rate_limit, old.max_in_flight)
+                     is distinct from (new.ordered, new.rate_limit, new.max_in_flight))
+  execute function svc."__svc.webhooks.restrict"();
+
+-- At the commit: recoveries are locked before the row of their recipient, also where a webhook is deleted.
+create constraint trigger lift_deleted after delete on svc."__svc.webhooks.registrations"
+  deferrable initially deferred
+  for each row when (old.ordered or old.rate_limit is not null or old.max_in_flight is not null)
+  execute function svc."__svc.webhooks.restrict"();
+
+-- A webhook that changes gets another version, which a publish returns with its jobs: see
+-- outbound/delivery/known-webhooks.ts.
+create function svc."__svc.webhooks.raise_version"() returns trigger
+language plpgsql as $$
+begin
+  update svc."__svc.targets" set version = gen_random_uuid() where target = old.id;
+  return null;
+end
+$$;
+
+-- Every column that is read for a delivery, see tables/webhooks-for-delivery.ts. The time of the last
+-- success or failure is none of them: attempts write it every few seconds.
+create trigger raise_version after update on svc."__svc.webhooks.registrations"
+  for each row when (
+    (old.url, old.active, old.secret, old.previous_secrets, old.headers, old.timeout_ms, old.transform,
+     old.retry, old.rate_limit, old.max_in_flight, old.ordered, old.failing_since is null)
+    is distinct from
+    (new.url, new.active, new.secret, new.previous_secrets, new.headers, new.timeout_ms, new.transform,
+     new.retry, new.rate_limit, new.max_in_flight, new.ordered, new.failing_since is null))
+  execute function svc."__svc.webhooks.raise_version"();
+
+create trigger raise_version_of_deleted after delete on svc."__svc.webhooks.registrations"
+  for each row execute function svc."__svc.webhooks.raise_version"();
+
+-- What belongs to a recovery is deleted with it.
+create function svc."__svc.webhooks.delete_missing_events"() returns trigger
+language plpgsql
+as $$
+begin
+  delete from svc."__svc.webhooks.missing_events"
+   where recovery_id = any(array(select id from deleted));
+  return null;
+end
+$$;
+
+create trigger "__svc.webhooks.delete_missing_events"
+  after delete on svc."__svc.recoveries"
+  referencing old table as deleted
+  for each statement execute function svc."__svc.webhooks.delete_missing_events"();
+
+-- Writes the rows of requests whose events are published in the same statement, without their bodies
+-- being sent twice: where the payload of an event is the body of its request, the row takes it from
+-- there. The row of a repeat has neither headers nor body: the first request has them, and anyone who
+-- has captured one signed request could fill the disk with its repeats.
+create function svc."__svc.webhooks.log_inbound"(
+  -- Which of the events are new, from 1.
+  created int[],
+  -- The events of the statement. All other arrays have an element for each of them, or are null.
+  payloads text[],
+  payloads_are_bodies boolean[],
+  -- Null where the event has no row. A row whose event is not new is that of a repeat.
+  ids uuid[],
+  sources text[],
+  tenants text[],
+  outcomes text[],
+  reasons text[],
+  events text[],
+  event_ids text[],
+  ips text[],
+  bytes int[],
+  -- Until the statement was sent; the time that it took is added.
+  durations_ms int[],
+  urls text[],
+  headers text[],
+  bodies bytea[],
+  verified boolean[],
+  event_names text[],
+  request_parts text[]
+) returns void
+language plpgsql
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  statement_ms int :=
+    round(1000 * extract(epoch from clock_timestamp() - statement_timestamp()));
+begin
+  insert into svc."__svc.webhooks.inbound_log"
+    (id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms, url, headers, body,
+     verified, event_names, request_parts)
+  select r.id, r.source, r.tenant, case when publish.is_new then r.outcome else 'duplicate' end,
+         r.reason, r.event, case when publish.is_new then r.event_id end, r.ip, r.bytes,
+         r.duration_ms + statement_ms, r.url, case when publish.is_new then r.headers end,
+         case when not publish.is_new then null
+              when r.payload_is_body then convert_to(r.payload, 'UTF8')
+              else r.body end,
+         r.verified, case when publish.is_new then r.event_names end,
+         case when publish.is_new then r.request_parts end
+    from unnest(payloads, payloads_are_bodies, ids, sources, tenants, outcomes, reasons, events,
+                event_ids, ips, bytes, durations_ms, urls, headers, bodies, verified, event_names,
+                request_parts) with ordinality
+           as r (payload, payload_is_body, id, source, tenant, outcome, reason, event, event_id, ip,
+                 bytes, duration_ms, url, headers, body, verified, event_names, request_parts, number)
+   cross join lateral (select r.number = any(created) as is_new) as publish
+   where r.id is not null;
+end
+$$;
+
+-- Names in rows of the audit: of a webhook its label, else its URL. A deleted one is named by what the
+-- change says of it. A role that may not read the table writes rows without names.
+create function svc."__svc.webhooks.name_audit"() returns trigger
+  language plpgsql
+as $$
+begin
+  select coalesce(label, url) into new.target_name
+    from svc."__svc.webhooks.registrations" where id = new.target_id::uuid;
+  new.target_name := coalesce(
+    new.target_name, new.changes -> 'label' ->> 'from', new.changes -> 'url' ->> 'from');
+  return new;
+exception
+  when insufficient_privilege or undefined_table or invalid_text_representation then return new;
+end
+$$;
+
+create trigger "__svc.webhooks.name_audit" before insert on svc."__svc.audit"
+  for each row when (new.target_kind = 'webhook')
+  execute function svc."__svc.webhooks.name_audit"();
