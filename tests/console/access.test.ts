@@ -58,6 +58,8 @@ t.test('the result of access is checked: a missing field does not make an operat
   for (const wrong of [
     { userId: 'a', can: 'all' },
     { tenant: '', can: 'all' },
+    { userId: 'a'.repeat(201), tenant: null, can: 'all' },
+    { userId: '\ud83d', tenant: null, can: 'all' },
     { tenant: null },
     { tenant: null, can: 'everything' },
     { tenant: null, can: ['webhooks:read', 'nothing'] },

@@ -1,4 +1,5 @@
 /** `svc.auth.as`: the operations within a tenant, with the actor in the audit. */
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import type { AuthOperations } from '@svc/auth'
 import { InvalidInput } from '@svc/core'
@@ -130,3 +131,37 @@ t.test('svc.auth.as refuses a tenant that is missing, empty or malformed', async
     t.throws(() => app.svc.auth.as({ tenant: tenant as never }), InvalidInput)
   }
 })
+
+t.test(
+  'an actor that the audit could not keep, or not find again, is refused by name',
+  async (t) => {
+    const { app } = await startHost(t)
+    const { auth } = app.svc
+    const actor = { kind: 'process', userId: null, keyId: null } as const
+    const incompressible = randomBytes(3000).toString('hex')
+    for (const [wrong, message] of [
+      [{ ...actor, userId: incompressible }, /actor\.userId must be 1 to 200 characters/],
+      [{ ...actor, userId: '' }, /actor\.userId/],
+      [{ ...actor, userId: 'a\0b' }, /actor\.userId/],
+      [{ ...actor, userId: '\ud83d' }, /actor\.userId/],
+      [{ ...actor, userId: 7 }, /actor\.userId/],
+      [{ ...actor, keyId: incompressible }, /actor\.keyId must be the id of a key/],
+      [{ ...actor, kind: incompressible }, /actor\.kind must be one of key, bootstrap/],
+      [null, /actor must be an object/],
+    ] as [never, RegExp][]) {
+      t.throws(() => auth.as({ tenant: null, actor: wrong }), {
+        code: 'SVC_INVALID_INPUT',
+        message,
+      })
+    }
+    const userId = '\u{1f600}'.repeat(100)
+    const by = auth.as({
+      tenant: null,
+      actor: { ...actor, userId },
+      requestId: `a\0${incompressible}`,
+      ip: 'a\0b',
+    })
+    await by.createUser({ email: 'a@b.co', name: 'A' })
+    t.match(await app.svc.audit.list({ actor: userId }), [{ actor: { userId }, ip: 'a\ufffdb' }])
+  },
+)

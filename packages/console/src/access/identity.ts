@@ -4,7 +4,7 @@ import { InvalidAccess } from '../errors.ts'
 import type { Right } from '../contract.ts'
 import type { Access } from '../options.ts'
 import { EXPECTED_CAN, isCan, rightsOf, rightsOfScopes } from '../rights.ts'
-import { isTenant } from '@svc/core/internal'
+import { isTenant, isUserId, USER_ID } from '@svc/core/internal'
 import type { SessionRow } from '../tables/sessions.ts'
 
 export interface Identity {
@@ -74,8 +74,10 @@ export function identityOfAccess(access: Access, scopes: readonly string[]): Ide
       'svcConsole: the option "access" must return a tenant, or null for an operator',
     )
   }
-  if (userId !== null && (typeof userId !== 'string' || userId.includes('\0'))) {
-    throw new InvalidAccess('svcConsole: the option "access" must return a userId, a text or null')
+  if (!isUserId(userId)) {
+    throw new InvalidAccess(
+      `svcConsole: the option "access" must return a userId, ${USER_ID}, or null`,
+    )
   }
   if (!isCan(can)) {
     throw new InvalidAccess(`svcConsole: the option "access" must return can: ${EXPECTED_CAN}`)

@@ -5,6 +5,8 @@ import {
   EVERYWHERE,
   insertAudit,
   isTenant,
+  isUserId,
+  USER_ID,
   isUuid,
   orUnavailable,
   TENANT,
@@ -101,7 +103,6 @@ declare module '@svc/core' {
 
 const TEN_MINUTES = 600
 const WEEK = 7 * 24 * 3600
-const LONGEST_USER = 200
 
 /** The key that makes a link, with which the link ends. */
 export interface LinkMakerKey {
@@ -193,9 +194,6 @@ function assertFields(name: string, given: object, fields: readonly string[]): v
   throw new InvalidInput(`${name}: there is no field "${unknown}"; there are: ${fields.join(', ')}`)
 }
 
-const isStorable = (value: unknown): value is string =>
-  typeof value === 'string' && !value.includes('\0')
-
 /** @throws InvalidInput */
 function checkedOf(
   name: string,
@@ -208,8 +206,8 @@ function checkedOf(
   if (tenant !== undefined && !isTenant(tenant)) {
     throw new InvalidInput(`${name}: tenant must be ${TENANT}`)
   }
-  if (userId !== undefined && !isStorable(userId)) {
-    throw new InvalidInput(`${name}: userId must be a text`)
+  if (userId !== undefined && (userId === null || !isUserId(userId))) {
+    throw new InvalidInput(`${name}: userId must be ${USER_ID}`)
   }
   return { ...(tenant !== undefined && { tenant }), ...(userId !== undefined && { userId }) }
 }
@@ -220,11 +218,7 @@ export function checkedLink(link: PortalLink) {
   const { tenant, can = PORTAL_RIGHTS, userId = null, expiresInSeconds = TEN_MINUTES } = link ?? {}
   if (!isTenant(tenant)) throw new InvalidInput(`portalLink: tenant must be ${TENANT}`)
   if (!isCan(can)) throw new InvalidInput(`portalLink: can must be ${EXPECTED_CAN}`)
-  if (userId !== null && !(isStorable(userId) && userId.length <= LONGEST_USER)) {
-    throw new InvalidInput(
-      `portalLink: userId must be a text of at most ${LONGEST_USER} characters, or null`,
-    )
-  }
+  if (!isUserId(userId)) throw new InvalidInput(`portalLink: userId must be ${USER_ID}, or null`)
   const isTime = Number.isInteger(expiresInSeconds) && expiresInSeconds >= 1
   if (!isTime || expiresInSeconds > WEEK) {
     throw new InvalidInput(`portalLink: expiresInSeconds must be a whole number, 1 to ${WEEK}`)

@@ -2,6 +2,7 @@
 import {
   BY_PROCESS,
   insertAudit,
+  storedOrigin,
   isUuid,
   uuidv7,
   type AuditOrigin,
@@ -74,11 +75,8 @@ export interface Sessions {
 export const consoleOrigin = (
   { keyId, userId }: Pick<Identity, 'keyId' | 'userId'>,
   request: FastifyRequest,
-): AuditOrigin => ({
-  actor: { kind: 'console', keyId, userId },
-  requestId: String(request.id),
-  ip: request.ip ?? null,
-})
+): AuditOrigin =>
+  storedOrigin({ kind: 'console', keyId, userId }, String(request.id), request.ip ?? null)
 
 /** The key that a session or link ends with: by its id, or the bootstrap key by its seal. */
 interface Bond {

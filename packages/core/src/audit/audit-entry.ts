@@ -1,20 +1,28 @@
 /** The rows of the audit, and how their `changes` are computed. */
 import type { Input } from '../options/input.ts'
 import { Type, type Static } from '@sinclair/typebox'
+import { isStorableText } from '../options/check-options.ts'
 import { STORABLE_TEXT, nullable, TenantFilter } from '../http/schemas.ts'
 
-export type ActorKind = 'key' | 'bootstrap' | 'console' | 'process' | 'system'
+export const ACTOR_KINDS = ['key', 'bootstrap', 'console', 'process', 'system'] as const
+export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 const Actor = Type.Object({
   kind: Type.Unsafe<ActorKind>({
     type: 'string',
-    enum: ['key', 'bootstrap', 'console', 'process', 'system'],
+    enum: [...ACTOR_KINDS],
     description:
       '"process": code of the host, or a request where nothing guards the routes. "system": we ourselves.',
   }),
   keyId: nullable(Type.String()),
   userId: nullable(Type.String()),
 })
+
+/** As an index can hold it, and as a query may name it. */
+export const isUserId = (value: unknown): value is string | null =>
+  value === null || isStorableText(value, 200)
+
+export const USER_ID = '1 to 200 characters, without NUL or half a surrogate pair'
 
 const Change = Type.Object({ from: Type.Unknown(), to: Type.Unknown() })
 

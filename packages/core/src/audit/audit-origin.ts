@@ -1,4 +1,5 @@
 /** Whom a change came from. */
+import { storableText } from '../postgres/storable.ts'
 import type { AuditActor } from './audit-entry.ts'
 
 export interface AuditOrigin {
@@ -41,5 +42,18 @@ interface AuditedRequest {
 
 export const originOf = (request: object): AuditOrigin => {
   const { auth, id, ip } = request as AuditedRequest
-  return { actor: actorOf(auth), requestId: String(id), ip: ip ?? null }
+  return storedOrigin(actorOf(auth), String(id), ip ?? null)
 }
+
+/** What a request, or the code of the host, says of itself may be any text. */
+export const storedOrigin = (
+  actor: AuditActor,
+  requestId: string | null,
+  ip: string | null,
+): AuditOrigin => ({
+  actor,
+  requestId: requestId === null ? null : storableText(String(requestId), LONGEST_TEXT),
+  ip: ip === null ? null : storableText(String(ip), LONGEST_TEXT),
+})
+
+const LONGEST_TEXT = 1000
