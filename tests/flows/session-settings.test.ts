@@ -39,6 +39,36 @@ async function setOn(database: string, settings: [name: string, value: string][]
   await admin.end()
 }
 
+/** In a schema of the host: what our statements name, with other answers. */
+const SHADOWS = `
+  create schema shadow;
+  create function shadow.now() returns timestamptz language sql as $$ select '1999-01-01'::timestamptz $$;
+  create function shadow.clock_timestamp() returns timestamptz language sql as $$ select '1999-01-01'::timestamptz $$;
+  create function shadow.to_json(timestamptz) returns json language sql as $$ select '"1999-01-01"'::json $$;
+  create function shadow.unnest(text[]) returns setof text language sql as $$ select 'shadow' where false $$;
+  create function shadow.array_replace(text[], text, text) returns text[] language sql as $$ select '{shadow}'::text[] $$;
+  create function shadow.array_position(text[], text) returns int language sql as $$ select 7 $$;
+  create function shadow.gen_random_uuid() returns uuid language sql as $$ select '00000000-0000-0000-0000-000000000000'::uuid $$;
+  create function shadow.hashtextextended(text, bigint) returns bigint language sql as $$ select 0::bigint $$;
+  create function shadow.starts_with(text, text) returns boolean language sql as $$ select true $$;
+  create function shadow.strpos(text, text) returns int language sql as $$ select 3 $$;
+  create function shadow.lower(text) returns text language sql as $$ select 'shadow' $$;
+  create function shadow.never(text, text) returns boolean language sql as $$ select false $$;
+  create function shadow.never(uuid, uuid) returns boolean language sql as $$ select false $$;
+  create function shadow.never(timestamptz, timestamptz) returns boolean language sql as $$ select false $$;
+  create function shadow.nothing(text, text) returns text language sql as $$ select 'shadow' $$;
+  create operator shadow.= (leftarg = text, rightarg = text, procedure = shadow.never);
+  create operator shadow.= (leftarg = uuid, rightarg = uuid, procedure = shadow.never);
+  create operator shadow.<= (leftarg = timestamptz, rightarg = timestamptz, procedure = shadow.never);
+  create operator shadow.|| (leftarg = text, rightarg = text, procedure = shadow.nothing)`
+
+async function shadowsOn(database: string): Promise<void> {
+  const admin = new pg.Client(database)
+  await admin.connect()
+  await admin.query(SHADOWS)
+  await admin.end()
+}
+
 async function hostOn(t: Test, database: string): Promise<FastifyInstance> {
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
@@ -110,7 +140,10 @@ async function round(
     const second = await auth.createUser({ email: 'c@b.co', name: 'C' }, { db })
     const now: string[] = []
     for (const [name, value] of inTransaction) {
-      const { rows } = await db.query(`select current_setting($1) = $2 as "isKept"`, [name, value])
+      const { rows } = await db.query(
+        `select pg_catalog.current_setting($1) operator(pg_catalog.=) $2 as "isKept"`,
+        [name, value],
+      )
       now.push(`${name} ${rows[0].isKept}`)
     }
     return { webhook, second, now }
@@ -156,7 +189,7 @@ async function round(
   t.equal(delivered, 3)
   const { rows } = await app.svc.database.query(
     `select relname from pg_class
-      where relkind = 'r' and starts_with(relname, '__svc.webhooks.delivery_log.2')`,
+      where relkind = 'r' and pg_catalog.starts_with(relname, '__svc.webhooks.delivery_log.2')`,
   )
   t.ok(rows.length >= 4)
   t.ok(rows.every(({ relname }) => /\.\d{4}-\d\d-\d\d$/.test(relname)))
@@ -194,3 +227,113 @@ for (const [what, settings] of groups) {
     await round(t, await hostOn(t, await freshDatabase(t)), within)
   })
 }
+
+t.test(
+  'tables are made, and a round runs, where a schema of the host comes before that of Postgres',
+  async (t) => {
+    const database = await emptyDatabase(t)
+    await shadowsOn(database)
+    await setOn(database, [['search_path', 'shadow, pg_catalog, public']])
+    await round(t, await hostOn(t, database), [['search_path', 'public']])
+  },
+)
+
+for (const path of ['shadow, pg_catalog', 'shadow, public']) {
+  t.test(
+    `a publish in a transaction with the search_path ${path} means what it always does`,
+    async (t) => {
+      const database = await freshDatabase(t)
+      await shadowsOn(database)
+      const app = await hostOn(t, database)
+      const { events, webhooks } = app.svc
+      const ok = await receiver()
+      t.teardown(() => ok.close())
+      const url = ok.url
+      const filter = { payload: { n: { $gte: 2 } } }
+      await webhooks.register({ url, events: ['order.created'] })
+      await webhooks.register({ url, events: ['order.created'], tenant: 'acme' })
+      await webhooks.register({ url, events: ['order.created'], tenant: 'acme', filter })
+      await events.publish('order.created', { n: 1 }, { tenant: 'acme' })
+      await ok.waitFor(2)
+      await app.svc.transaction(async (db) => {
+        await db.query(`set local search_path = ${path}`)
+        await events.publish('order.created', { n: 1 }, { db, tenant: 'acme' })
+        await events.publish('order.created', { n: 2 }, { db, tenant: 'acme' })
+        await events.publish('order.created', { n: 3 }, { db, id: 'one' })
+        t.match(await events.publish('order.created', { n: 3 }, { db, id: 'one' }), {
+          duplicate: true,
+        })
+      })
+      await ok.waitFor(8)
+      await drain(app, { timeoutMs: 60_000 })
+      t.equal(ok.received.length, 8, 'and two, three and one')
+      const found = await events.search({ name: 'order.created', limit: 10 })
+      t.equal(found.items.length, 4)
+      t.ok(found.items.every(({ publishedAt }) => isNow(publishedAt)))
+    },
+  )
+}
+
+t.test('what else is written in such a transaction is refused, and names the path', async (t) => {
+  const database = await freshDatabase(t)
+  await shadowsOn(database)
+  const { svc } = await hostOn(t, database)
+  const refused = { code: 'SVC_CORE_INVALID_TRANSACTION', message: /search_path.*pg_catalog first/ }
+  await svc.transaction(async (db) => {
+    await db.query('set local search_path = shadow, pg_catalog')
+    await t.rejects(svc.kv.set('a', 1, { db }), refused)
+    await t.rejects(svc.auth.createUser({ email: 'a@b.co', name: 'A' }, { db }), refused)
+    await db.query('set local search_path = shadow, public')
+    await svc.kv.set('a', 1, { db })
+  })
+  t.equal(await svc.kv.get('a'), 1)
+})
+
+t.test('no character is read as another, whatever encoding a session has', async (t) => {
+  const database = await freshDatabase(t)
+  const { svc } = await hostOn(t, database)
+  await svc.transaction(async (db) => {
+    await db.query("set local client_encoding = 'LATIN1'")
+    await t.rejects(svc.events.publish('order.created', { name: 'Zoë' }, { db }), {
+      code: 'SVC_CORE_INVALID_TRANSACTION',
+      message: /client_encoding/,
+    })
+    await svc.auth.createUser({ email: 'a@b.co', name: 'Zoë' }, { db })
+    await svc.kv.set('Zoë', 'Zoë', { db })
+    t.match((await db.query('show client_encoding')).rows, [{ client_encoding: 'LATIN1' }])
+  })
+  t.match(await svc.auth.listUsers(), [{ name: 'Zoë' }])
+  t.equal(await svc.kv.get('Zoë'), 'Zoë')
+  t.same((await svc.events.search({ limit: 10 })).items, [])
+})
+
+t.test(
+  'what a host sets for the rest of a session, in a transaction, changes nothing after it',
+  async (t) => {
+    const database = await freshDatabase(t)
+    await shadowsOn(database)
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(svcCore, { database: { connectionString: database, max: 2 } })
+    await app.ready()
+    const { events, kv } = app.svc
+    await app.svc.transaction(async (db) => {
+      for (const [name, value] of [
+        ['datestyle', 'German, DMY'],
+        ['array_nulls', 'off'],
+        ['client_encoding', 'LATIN1'],
+        ['search_path', 'shadow, pg_catalog'],
+      ]) {
+        await db.query('select set_config($1, $2, false)', [name, value])
+      }
+    })
+    for (let n = 0; n < 3; n++) {
+      await events.publish('a', { name: 'Zoë' }, { id: `id ${n}` })
+      await kv.set('Zoë', n, { ttlSeconds: 60 })
+      t.equal(await kv.get('Zoë'), n)
+    }
+    const { items } = await events.search({ name: 'a', limit: 10 })
+    t.equal(items.length, 3)
+    t.ok(items.every(({ publishedAt }) => isNow(publishedAt)))
+  },
+)

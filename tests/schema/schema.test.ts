@@ -43,6 +43,21 @@ t.test('a host with all plugins makes the tables of schema.sql', async (t) => {
   t.equal(made, await readFile(FILE, 'utf8'), HOW_TO_UPDATE)
 })
 
+t.test('no search_path decides what names in our functions mean', async (t) => {
+  const database = await freshDatabase(t)
+  await migrateConsole(database)
+  const client = await connect(t, database)
+  const { rows } = await client.query(`
+    select proname from pg_proc
+     where pronamespace = 'svc'::regnamespace and prosqlbody is null
+       and not coalesce(proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'`)
+  t.same(
+    rows,
+    [],
+    'functions say "set search_path = pg_catalog, pg_temp", those of one SQL expression "return"',
+  )
+})
+
 t.test('the dump has no partitions of single days', async (t) => {
   const client = await connect(t, await freshDatabase(t))
   const before = await dump(client)

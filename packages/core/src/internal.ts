@@ -37,8 +37,22 @@ export {
 export { tenantListOf, tenantListPage } from './tenants/tenant-list.ts'
 export { callerFor } from './audit/on-behalf-of.ts'
 export type { ErasedRows, TenantPart } from './tenant-erasure.ts'
-export { AuditEntry, auditFilter, changesOf, isUserId, MASKED, USER_ID } from './audit/audit-entry.ts'
-export { BY_PROCESS, BY_SYSTEM, actorOf, originOf, storedOrigin, type AuditOrigin } from './audit/audit-origin.ts'
+export {
+  AuditEntry,
+  auditFilter,
+  changesOf,
+  isUserId,
+  MASKED,
+  USER_ID,
+} from './audit/audit-entry.ts'
+export {
+  BY_PROCESS,
+  BY_SYSTEM,
+  actorOf,
+  originOf,
+  storedOrigin,
+  type AuditOrigin,
+} from './audit/audit-origin.ts'
 export {
   findAuditedTargets,
   insertAudit,

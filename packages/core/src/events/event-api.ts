@@ -113,7 +113,7 @@ export interface Events {
    * one of its own, which is committed when the promise resolves.
    *
    * @throws InvalidEventName, ReservedEventName, InvalidEventId, InvalidPayload, PayloadMismatch,
-   *   InvalidOption, NoTransaction, Unavailable
+   *   InvalidOption, NoTransaction, InvalidTransaction, Unavailable
    * @example
    * await app.svc.transaction(async (db) => {
    *   await db.query('insert into orders (id) values ($1)', [7])

@@ -52,48 +52,9 @@ export async function findFilters(
   keptSeconds: number,
 ): Promise<Found> {
   const { rows } = await db.query(
-    `with filter_set as materialized (
-       select n, name, tenant,
-              (snapshot is not null and server = extract(epoch from pg_postmaster_start_time())::text
-                and read_at > extract(epoch from now()) - $7
-                and not exists (
-                  select from svc."__svc.filter_changes" as change
-                   where change.filter_set = svc."__svc.filter_set"(name, seen.tenant)
-                     and change.changed_by >= pg_snapshot_xmin(snapshot)
-                     and (change.changed_by = reader
-                          or not pg_visible_in_snapshot(change.changed_by, snapshot)))
-              ) is not true as is_stale,
-              exists (
-                select from svc."__svc.filter_changes" as change
-                 where change.filter_set = svc."__svc.filter_set"(name, seen.tenant)
-                   and change.changed_by = pg_current_xact_id_if_assigned()) as is_own
-         -- '' instead of null, which arrays of parameters hold only where the setting array_nulls is on.
-         from unnest($1::text[], $2::text[], array_replace($3::text[], '', null)::pg_snapshot[],
-                     array_replace($4::text[], '', null)::xid8[], $5::text[], $6::float8[]) with ordinality
-                as seen (name, tenant, snapshot, reader, server, read_at, n)
-     )
-     -- One text of JSON: a host may have set type parsers of its own for other types.
-     select null::text as set, null as subscription, null as recipient,
-            json_build_object(
-              'seen', json_build_object(
-                'snapshot', pg_current_snapshot()::text,
-                'reader', pg_current_xact_id_if_assigned()::text,
-                'server', extract(epoch from pg_postmaster_start_time())::text,
-                'readAt', extract(epoch from now())),
-              'stale', coalesce(json_agg(n) filter (where is_stale), '[]'),
-              'own', coalesce(json_agg(n) filter (where is_own), '[]'))::text as filter
-       from filter_set
-     union all
-     select filter_set.n::text, target.subscription, target.target::text, target.filter::text
-       from filter_set
-      -- "offset" makes the planner read the index once for each set, instead of the whole table.
-      cross join lateral (
-        select subscription, target, filter from svc."__svc.targets" as target
-         where target.event_name = filter_set.name and target.tenant = filter_set.tenant
-           and target.filter is not null
-        offset 0
-      ) as target
-      where filter_set.is_stale`,
+    // One text of JSON where it is not text: a host may have set type parsers of its own for other types.
+    `select set, subscription, recipient, filter
+       from svc."__svc.find_filters"($1, $2, $3, $4, $5, $6, $7)`,
     [
       sets.map(({ name }) => name),
       sets.map(({ tenant }) => tenant),

@@ -4,6 +4,7 @@
  * a job needs no fetch, because the process has its payload. publish-events.ts and
  * publish-deduplicated.ts call it.
  */
+import { InvalidTransaction } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
@@ -65,16 +66,29 @@ export interface Written {
 }
 
 /**
- * sql/002-functions.sql describes what it does. '' stands for null in arrays, which hold null only where the
- * setting array_nulls is on: the transaction of a caller may have it off.
+ * A statement in a transaction of a caller. It names nothing that the caller's search_path could decide, as
+ * the functions that it calls have one of their own. With another encoding, what is sent would be read as
+ * other characters: then it does nothing.
  */
-const PUBLISH = `select svc."__svc.publish"(
-  $1, $2, $3, array_replace($4::text[], '', null), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-  $17, array_replace($18::text[], '', null), $19::pg_snapshot, $20, $21, $22) as written`
+const inUtf8 = (call: string): string => `select case
+  when pg_catalog.current_setting('client_encoding') operator(pg_catalog.=) 'UTF8' then ${call}
+  end as written`
+
+/**
+ * '' stands for null in arrays, which hold null only where the setting array_nulls is on: the transaction
+ * of a caller may have it off.
+ */
+const nullable = (array: string): string =>
+  `pg_catalog.array_replace(${array}::pg_catalog.text[], '', null)`
+
+/** Its SQL describes what it does. */
+const PUBLISH = inUtf8(`svc."__svc.publish"(
+  $1, $2, $3, ${nullable('$4')}, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+  $17, ${nullable('$18')}, $19, $20, $21, $22)`)
 
 /** The same for one event that no recipient filters. */
-const PUBLISH_ONE = `select svc."__svc.publish_one"(
-  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as written`
+const PUBLISH_ONE = inUtf8(`svc."__svc.publish_one"(
+  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`)
 
 /** Which of some events cannot be published at the moment. */
 const HELD = `select to_json(svc."__svc.held"($1, $2, $3))::text as held`
@@ -234,11 +248,14 @@ const retrying = (retry: RetrySettings): unknown[] => [
 async function call(db: Db, statement: string, values: unknown[]): Promise<Written | NotWritten> {
   const askedAt = performance.now()
   const { rows } = await db.query(statement, values)
-  const written = JSON.parse((rows[0] as { written: string }).written) as
-    | Omit<Written, 'askedAt'>
-    | NotWritten
+  const { written: answer } = rows[0] as { written: string | null }
+  if (answer === null) throw new InvalidTransaction(NOT_UTF8)
+  const written = JSON.parse(answer) as Omit<Written, 'askedAt'> | NotWritten
   return { ...written, askedAt }
 }
+
+const NOT_UTF8 =
+  'events.publish: the session of db has another client_encoding than UTF8, so that Postgres would read other characters than were sent: set client_encoding to UTF8 before it'
 
 const traceContextOf = ({ traceContext }: EventRow): string | null => traceContext ?? null
 

@@ -1,3 +1,4 @@
+import { withSettings } from '../postgres/session-settings.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { orDatabaseError } from '../postgres/unavailable.ts'
 import { InvalidEntry } from '../errors.ts'
@@ -15,7 +16,7 @@ export interface EntryOptions {
 /**
  * `fastify.svc.kv`: JSON values in Postgres, under keys of 1 to 1024 characters, at most 2500
  * bytes in UTF-8. An expired entry is
- * invisible at once, and deleted later. All methods reject with InvalidEntry and Unavailable.
+ * invisible at once, and deleted later. All methods reject with InvalidEntry, Unavailable, and with `db` InvalidTransaction.
  *
  * @example
  * const isFirst = await app.svc.kv.setIfAbsent('report:2030-01-01', true, { ttlSeconds: 86_400 })
@@ -39,26 +40,29 @@ export interface KeyValueStore {
 }
 
 export function createKeyValueStore(pool: Db): KeyValueStore {
+  const on = <Result>(db: Db | undefined, run: (db: Db) => Promise<Result>): Promise<Result> =>
+    orDatabaseError(db ? withSettings(db, () => run(db)) : run(pool), db)
   return {
-    get: async (key, { db } = {}) =>
-      orDatabaseError(findValue(db ?? pool, checkedKey(key)), db) as Promise<never>,
-    set: async (key, value, { ttlSeconds, db } = {}) =>
-      orDatabaseError(
-        putValue(db ?? pool, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
-        db,
-      ),
-    delete: async (key, { db } = {}) =>
-      orDatabaseError(deleteValue(db ?? pool, checkedKey(key)), db),
-    setIfAbsent: async (key, value, { ttlSeconds, db } = {}) =>
-      orDatabaseError(
-        takeKeyIfFree(db ?? pool, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
-        db,
-      ),
-    increment: async (key, { by = 1, ttlSeconds, db } = {}) =>
-      orDatabaseError(
-        addToValue(db ?? pool, checkedKey(key), checkedNumber(by), checkedTtl(ttlSeconds)),
-        db,
-      ),
+    get: async (key, { db } = {}) => {
+      const checked = checkedKey(key)
+      return on(db, (its) => findValue(its, checked)) as Promise<never>
+    },
+    set: async (key, value, { ttlSeconds, db } = {}) => {
+      const entry = [checkedKey(key), asJson(value), checkedTtl(ttlSeconds)] as const
+      return on(db, (its) => putValue(its, ...entry))
+    },
+    delete: async (key, { db } = {}) => {
+      const checked = checkedKey(key)
+      return on(db, (its) => deleteValue(its, checked))
+    },
+    setIfAbsent: async (key, value, { ttlSeconds, db } = {}) => {
+      const entry = [checkedKey(key), asJson(value), checkedTtl(ttlSeconds)] as const
+      return on(db, (its) => takeKeyIfFree(its, ...entry))
+    },
+    increment: async (key, { by = 1, ttlSeconds, db } = {}) => {
+      const entry = [checkedKey(key), checkedNumber(by), checkedTtl(ttlSeconds)] as const
+      return on(db, (its) => addToValue(its, ...entry))
+    },
   }
 }
 

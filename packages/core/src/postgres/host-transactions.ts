@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import { InvalidOption, InvalidTransaction } from '../errors.ts'
 import { isFunction, kindOf, resolveOptions, type OptionRules } from '../options/check-options.ts'
+import { noteStatement } from './session-settings.ts'
 import { unlimitedTransaction, type Db } from './transaction.ts'
 import { asUnavailable } from './unavailable.ts'
 
@@ -114,6 +115,7 @@ export class HostTransactions {
   #untilItsEnd(client: pg.PoolClient, open: OpenTransaction): Db {
     const query = async (...statement: [string]) => {
       if (open.hasEnded) throw new InvalidTransaction(HAS_ENDED)
+      noteStatement(client, statement[0])
       try {
         return await client.query(...statement)
       } catch (error) {

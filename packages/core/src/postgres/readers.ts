@@ -9,6 +9,7 @@ import { Busy } from '../errors.ts'
 import { handleClientErrors } from './client-errors.ts'
 import { withServerOptions } from './connection-config.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
+import { AT_START, markBegunWith } from './session-settings.ts'
 import { transaction, type Db } from './transaction.ts'
 
 /** Longest duration of a statement of a read, here and in the server. */
@@ -16,7 +17,8 @@ export const READ_TIMEOUT_MS = 5000
 /** How long a statement waits for its turn: longer than one that runs can take. */
 const TURN_WITHIN_MS = 10_000
 const IDLE_MS = 60_000
-const AT_START = [
+const OPTIONS = [
+  AT_START,
   `-c statement_timeout=${READ_TIMEOUT_MS}`,
   '-c default_transaction_read_only=on',
   String.raw`-c default_transaction_isolation=read\ committed`,
@@ -43,11 +45,12 @@ export class Readers implements Db {
   ) {
     this.#pooled = pooled
     this.pool = new pg.Pool({
-      ...(pooled ? config : withServerOptions(config, AT_START)),
+      ...(pooled ? config : withServerOptions(config, OPTIONS)),
       max,
       min: 0,
       idleTimeoutMillis: config.idleTimeoutMillis ?? IDLE_MS,
     })
+    if (!pooled) markBegunWith(this.pool)
     this.pool.on('error', logError)
     handleClientErrors(this.pool)
     this.#direct = poolWithQueryTimeout(this.pool, READ_TIMEOUT_MS)

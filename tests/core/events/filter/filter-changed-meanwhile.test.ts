@@ -38,7 +38,7 @@ t.test('an event makes one job or none, by the filter before the change or after
       const db = {
         async query(text: string, values?: unknown[]) {
           const result = await client.query(text, values)
-          if (text.includes('filter_set as materialized') && !isChanged) {
+          if (text.includes('__svc.find_filters') && !isChanged) {
             isChanged = true
             await set(after)
           }
