@@ -3,6 +3,7 @@ import type { Db, FoundEvent } from '@svc/core'
 import { useCore } from '@svc/core/internal'
 import t from 'tap'
 import { createEventSearch } from '../../../packages/core/src/events/event-search.ts'
+import { emptyDatabaseWith } from '../../support/fresh-database.ts'
 import { nodesOf } from '../../support/query-plans.ts'
 import { startHost } from '../support/host.ts'
 
@@ -63,6 +64,50 @@ t.test('events are found by their fields, newest first, in pages', async (t) => 
     publishedAt: /^\d{4}-.*Z$/,
   })
 })
+
+for (const [name, options] of [
+  ['Turkish', "encoding 'UTF8' locale_provider icu icu_locale 'tr-TR' locale 'C'"],
+  ['C', "encoding 'UTF8' locale 'C'"],
+  ['English', "encoding 'UTF8' locale_provider icu icu_locale 'en-US' locale 'C'"],
+] as const) {
+  t.test(
+    `a text is found in any case of letters, in a database with the collation ${name}`,
+    async (t) => {
+      const database = await emptyDatabaseWith(t, options)
+      const { app } = await startHost(t, { core: { database } })
+      const { events } = app.svc
+      const notes = [
+        'ISTANBUL im Irrlicht',
+        'zürich ΣΊΣΥΦΟΣ',
+        String.raw`a.b [c] (d) ^e$ f* \g| {h} %_ - /i`,
+        '𐐀',
+      ]
+      for (const note of notes) await events.publish('noted', { note })
+      const found = async (text: string): Promise<unknown> => {
+        const { items } = await events.search({ text, payloads: true })
+        return items.map(({ payload }) => notes.indexOf((payload as { note: string }).note))
+      }
+      for (const [text, right] of [
+        ['istanbul', [0]],
+        ['IRRLICHT', [0]],
+        ['ZÜRICH', [1]],
+        ['σίσυφος', [1]],
+        ['ı Irr', []],
+        ['ıst', []],
+        ['𐐨"}', [3]],
+        ['"note":"𐐀', [3]],
+        ...['a.b', '[C]', '(d)', '^e$', 'f* ', '| {H}', '%_ -', '- /I', String.raw`\\G`].map(
+          (one): [string, number[]] => [one, [2]],
+        ),
+        ...['a?b', '***', '.*.', 'a.. ', '(?i', 'b c', '\\\\y', '^e{'].map(
+          (one): [string, number[]] => [one, []],
+        ),
+      ] as [string, number[]][]) {
+        t.same(await found(text), right, text)
+      }
+    },
+  )
+}
 
 t.test('a search that took too long says so, and goes on in shorter spans', async (t) => {
   const { app } = await startHost(t)

@@ -49,7 +49,7 @@ export async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]>
         and ($11::text is null or not starts_with(name, $11))
         and ($6::text is null or id = $6 or id = coalesce(tenant, '') || E'\\x1f' || $6)
         and ${withinReach('tenant', '$7')}
-        and ($8::text is null or payload ilike $8)
+        and ($8::text is null or payload ~ $8 collate "C")
       order by published_at desc, name desc, id desc
       limit $9`,
     [
@@ -58,7 +58,7 @@ export async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]>
       names,
       id ?? null,
       reach,
-      text === undefined ? null : `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`,
+      text === undefined ? null : inAnyCase(text),
       limit,
       payloads,
       except ?? null,
@@ -66,6 +66,22 @@ export async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]>
   )
   return rows
 }
+
+/**
+ * A regular expression of Postgres that finds `text` in any case of letters, by Unicode's own rule: which
+ * letters `ilike` takes as equal depends on the collation of the database.
+ */
+const inAnyCase = (text: string): string =>
+  [...text]
+    .map((one) => {
+      const [lower, upper] = [one.toLowerCase(), one.toUpperCase()]
+      if (lower === upper) return one.replace(/[!-/:-@[-`{-~]/, String.raw`\$&`)
+      // The dotless i has the capital I, which is no case of it: the expression knows that.
+      const isSame = new RegExp(`^${one}$`, 'iu')
+      const cases = [one, lower, upper, upper.toLowerCase(), lower.toUpperCase()]
+      return `[${[...new Set(cases.filter((letter) => isSame.test(letter)))].join('')}]`
+    })
+    .join('')
 
 export async function findEvent(db: Db, name: string, id: string): Promise<FoundRow | undefined> {
   const { rows } = await db.query(
