@@ -104,6 +104,20 @@ t.test('an outcome that may not wait is settled at once, with those that wait', 
   t.strictSame(batches, [2])
 })
 
+t.test('one that was settled at once does not hurry those that come after it', async (t) => {
+  const mayWait = (id: string) => id !== 'failed'
+  const { buffer, batches } = makeBuffer(undefined, { mayWait, togetherMs: LONG_MS })
+  buffer.add(performed('failed'))
+  await until(() => buffer.size === 0)
+  for (let i = 0; i < 16; i++) {
+    buffer.add(performed(String(i)))
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+  }
+  await until(() => buffer.size === 0)
+  t.strictSame(batches, [1, 16])
+})
+
 t.test('an outcome that is added just as the last batch ends is settled too', async (t) => {
   const { buffer, settled } = makeBuffer()
   buffer.add(performed('0'))

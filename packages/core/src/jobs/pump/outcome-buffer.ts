@@ -79,7 +79,7 @@ export class OutcomeBuffer {
   add(jobOutcome: JobOutcome): void {
     this.#waiting.push(jobOutcome)
     this.#idle.wake()
-    if (!this.#waitsForOthers()) this.#others.wake()
+    if (!this.#waitsForOthers()) this.#others.interrupt()
     this.#working ??= this.#work()
   }
 
@@ -87,7 +87,7 @@ export class OutcomeBuffer {
   async close(): Promise<void> {
     this.#closing = true
     this.#idle.wake()
-    this.#others.wake()
+    this.#others.interrupt()
     this.#pause.wake()
     await this.#working
   }

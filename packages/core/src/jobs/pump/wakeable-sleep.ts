@@ -8,6 +8,11 @@ export class WakeableSleep {
     this.#wake?.()
   }
 
+  /** Ends the current sleep, and no later one. */
+  interrupt(): void {
+    this.#wake?.()
+  }
+
   async sleep(ms: number): Promise<void> {
     if (!this.#isWoken) {
       const { promise, resolve } = Promise.withResolvers<void>()
