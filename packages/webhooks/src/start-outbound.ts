@@ -113,7 +113,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: shiftSecretExpiry })
   core.onAdvance({ written: () => health.flush(true), rows: shiftFailureTimes })
-  const lost = new LostLetters(core)
+  const lost = new LostLetters(core, settings.deliveryLogRetentionDays)
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => lost.record())
   return {
     fetch,

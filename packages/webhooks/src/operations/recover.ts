@@ -15,6 +15,7 @@ import {
 import { InvalidSpan, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
 import { QUEUE } from '../outbound/constants.ts'
 import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
+import { DAY_MS, MONTH_MS } from '../tables/log-spans.ts'
 import type {
   ListedRecoveries,
   RecoverInput,
@@ -96,21 +97,21 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
       assertMayReceive(by, found.events)
       const request = { queue: QUEUE, group: id, what, since, until, perSecond }
       const isMissing = what === 'missing'
-      const seen = dryRun || isMissing ? await preview(reading, found, request) : NOT_COUNTED
+      const fromMs = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)
+      // Not in the transaction of a caller, which would keep the locks of all days that are read.
+      const seen = dryRun || isMissing ? await preview(core.readDb, found, request) : NOT_COUNTED
       if (dryRun) return resultOf(seen)
       return await core.within(caller, async (db): Promise<RecoverResult> => {
         const webhook = existing(id, await findWebhook(db, id, by.reach))
         assertMayReceive(by, webhook.events)
         const recovery = await core.queues.recover(db, request)
-        // What are more are written down in the background.
+        // What are more, or of more days, are written down in the background.
         const deliveries =
-          isMissing && seen.isAll
+          isMissing && seen.isAll && fromMs > Date.now() - MONTH_MS
             ? await prepareMissing(db, recovery, webhook, logDays)
             : recovery.deliveries
-        const counted =
-          deliveries === null
-            ? { count: isMissing ? seen.count : MOST_COUNTED, isAll: false }
-            : { count: deliveries, isAll: true }
+        const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
+        const counted = deliveries === null ? uncounted : { count: deliveries, isAll: true }
         if (!(await keepWebhook(db, id))) throw new WebhookNotFound(id)
         await core.queues.expectParked(db, QUEUE, webhook.id)
         const result = resultOf(counted)

@@ -3,7 +3,16 @@ import type { Db } from '@svc/core'
 import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
 import type { DeliveryFilter } from '../delivery-schemas.ts'
 import type { LogRow } from './delivery-log.ts'
-import { newestMs, oldestMsOf, spansBack, spansForward, timeOf, type LogSpan } from './log-spans.ts'
+import {
+  DAY_MS,
+  newestMs,
+  oldestMsOf,
+  readSpans,
+  spansBack,
+  spansForward,
+  timeOf,
+  type LogSpan,
+} from './log-spans.ts'
 
 /** Which attempts are listed. */
 export interface LogSelection extends DeliveryFilter {
@@ -84,7 +93,6 @@ async function listSpan(
   return rows.map(asLogRow)
 }
 
-const DAY_MS = 24 * 3600 * 1000
 /** How much the clocks of processes and of Postgres may differ. */
 const CLOCK_MARGIN_MS = 60_000
 /**
@@ -113,7 +121,7 @@ function timesOf(
   return { fromMs, toMs }
 }
 
-/** The first row of a delivery. */
+/** The first row of a delivery. In a transaction. */
 export async function findDelivery(
   db: Db,
   days: number,
@@ -121,15 +129,17 @@ export async function findDelivery(
   deliveryId: string,
 ): Promise<LogRow | undefined> {
   const fromMs = Math.max(Date.now() - days * DAY_MS, oldestMsOf(deliveryId))
-  for (const { first, end } of spansForward(fromMs, newestMs())) {
+  let found: LogRow | undefined
+  await readSpans(db, spansForward(fromMs, newestMs()), async ({ first, end }) => {
     const { rows } = await db.query(
       `select ${COLUMNS} from svc."__svc.webhooks.delivery_log"
         where delivery_id = $1 and webhook_id = $2 and id >= $3 and id < $4 order by id limit 1`,
       [deliveryId, webhookId, first, end],
     )
-    if (rows.length > 0) return asLogRow(rows[0])
-  }
-  return undefined
+    if (rows.length > 0) found = asLogRow(rows[0])
+    return found !== undefined
+  })
+  return found
 }
 
 /** A host may have set parsers in pg that turn timestamps into something else than dates. */

@@ -3,8 +3,9 @@
  * those that its span touches, with their indexes. So no span is longer than 16 days, and the bounds are
  * values: the planner leaves out the other days before they are locked.
  */
+import type { Db } from '@svc/core'
 
-const DAY_MS = 24 * 3600 * 1000
+export const DAY_MS = 24 * 3600 * 1000
 const LONGEST_MS = 16 * DAY_MS
 /** How far the clocks of processes may be ahead of this one, or behind it. */
 const CLOCKS_DIFFER_MS = 2 * DAY_MS
@@ -53,3 +54,31 @@ const spanOf = (fromMs: number, toMs: number): LogSpan => ({
   first: firstIdOf(fromMs),
   end: firstIdOf(toMs),
 })
+
+/** How much of the log a transaction keeps locked. */
+export const MONTH_MS = 31 * DAY_MS
+
+/**
+ * Reads spans one after another in a transaction, until `read` returns true. A transaction keeps the locks
+ * of all that it has touched: after the first month each span is read in a savepoint, and its locks end
+ * with it. `read` writes nothing.
+ */
+export async function readSpans(
+  db: Db,
+  spans: Iterable<LogSpan>,
+  read: (span: LogSpan) => Promise<boolean>,
+): Promise<void> {
+  let walkedMs = 0
+  let hasSavepoint = false
+  for (const span of spans) {
+    if (walkedMs >= MONTH_MS && !hasSavepoint) {
+      await db.query('savepoint svc_span')
+      hasSavepoint = true
+    }
+    const isDone = await read(span)
+    if (hasSavepoint) await db.query('rollback to savepoint svc_span')
+    if (isDone) break
+    walkedMs += timeOf(span.end) - timeOf(span.first)
+  }
+  if (hasSavepoint) await db.query('release savepoint svc_span')
+}

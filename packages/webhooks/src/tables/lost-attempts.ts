@@ -1,17 +1,18 @@
 /** What is read and locked where rows of the delivery log are missing: of attempts whose process died. */
 import type { Db } from '@svc/core'
 import { ADVISORY_LOCKS } from '@svc/core/internal'
-import { newestMs, oldestMsOf, spansBack } from './log-spans.ts'
+import { DAY_MS, newestMs, oldestMsOf, readSpans, spansBack } from './log-spans.ts'
 
-/** The last attempt of each of these deliveries that has a row. */
+/** The last attempt of each of these deliveries that has a row of the last `days`. In a transaction. */
 export async function findLastLoggedAttempts(
   db: Db,
+  days: number,
   deliveryIds: string[],
 ): Promise<{ deliveryId: string; attempt: number }[]> {
   const found: { deliveryId: string; attempt: number }[] = []
   let wanted = deliveryIds
-  const fromMs = Math.min(...deliveryIds.map(oldestMsOf))
-  for (const { first, end } of spansBack(fromMs, newestMs())) {
+  const fromMs = Math.max(Date.now() - days * DAY_MS, Math.min(...deliveryIds.map(oldestMsOf)))
+  await readSpans(db, spansBack(fromMs, newestMs()), async ({ first, end }) => {
     const { rows } = await db.query(
       `select delivery_id as "deliveryId", max(attempt) as attempt
          from svc."__svc.webhooks.delivery_log"
@@ -21,8 +22,8 @@ export async function findLastLoggedAttempts(
     found.push(...rows)
     const known = new Set(found.map(({ deliveryId }) => deliveryId))
     wanted = deliveryIds.filter((id) => !known.has(id))
-    if (wanted.length === 0) break
-  }
+    return wanted.length === 0
+  })
   return found
 }
 

@@ -2,7 +2,7 @@
 import type { Db } from '@svc/core'
 import type { Recovery } from '@svc/core/internal'
 import type { Webhook } from '../schemas.ts'
-import { firstIdOf, newestMs, spansForward, type LogSpan } from './log-spans.ts'
+import { firstIdOf, newestMs, readSpans, spansForward, type LogSpan } from './log-spans.ts'
 
 export interface MissingEvent {
   n: string
@@ -94,7 +94,7 @@ interface EventKey {
   id: string
 }
 
-/** At most `limit` of them. */
+/** At most `limit` of them. Each statement is a transaction of its own. */
 export async function findMissing(db: Db, slice: MissingSlice, limit: number): Promise<EventKey[]> {
   const { rows } = await db.query(FIND_MISSING, [...valuesOf(slice), limit])
   let missing = rows as EventKey[]
@@ -114,7 +114,7 @@ export async function findMissing(db: Db, slice: MissingSlice, limit: number): P
   return missing
 }
 
-/** Writes them after those of the recovery that have numbers up to `n`. Returns how many. */
+/** Writes them after those of the recovery that have numbers up to `n`, in a transaction. Returns how many. */
 export async function insertMissing(
   db: Db,
   recoveryId: string,
@@ -122,11 +122,12 @@ export async function insertMissing(
   n: string,
 ): Promise<number> {
   const inserted = await db.query(INSERT_MISSING, [...valuesOf(slice), recoveryId, n])
-  let count = inserted.rowCount ?? 0
-  for (const { first, end } of laterLogOf(slice)) {
-    if (count === 0) break
-    const { rowCount } = await db.query(
-      `delete from svc."__svc.webhooks.missing_events" as missing
+  const count = inserted.rowCount ?? 0
+  const late = new Set<string>()
+  const later = count === 0 ? [] : laterLogOf(slice)
+  await readSpans(db, later, async ({ first, end }) => {
+    const { rows } = await db.query(
+      `select missing.n::text from svc."__svc.webhooks.missing_events" as missing
         where missing.recovery_id = $1 and missing.n > $2::bigint
           and exists (
             select from svc."__svc.webhooks.delivery_log" as log
@@ -134,9 +135,11 @@ export async function insertMissing(
                and log.event = missing.event and log.event_id = missing.event_id)`,
       [recoveryId, n, slice.webhook.id, first, end],
     )
-    count -= rowCount ?? 0
-  }
-  return count
+    for (const one of rows as { n: string }[]) late.add(one.n)
+    return late.size === count
+  })
+  await deleteMissing(db, recoveryId, [...late])
+  return count - late.size
 }
 
 /** The number of the last event of the recovery, and how many there are. */

@@ -24,7 +24,7 @@ t.test('only attempts after the last one in the log are missing', async (t) => {
   const data = { event: 'order.created', eventId: null, target, deliveryId }
   const lost = { id: deliveryId, data, lost: true, createdAt: new Date() } as DeliveryJob
   const missing = async (job: DeliveryJob) => {
-    const rows = await crashedAttemptsBefore(app.svc.database, [job])
+    const rows = await crashedAttemptsBefore(app.svc.database, 30, [job])
     return rows.map((row) => row.attempt)
   }
   t.same(await missing({ ...lost, attempt: 6 }), [4, 5])
@@ -54,10 +54,10 @@ t.test('a dead letter that is older than the log gets no row again', async (t) =
     )
   }
   await letter(2)
-  await new LostLetters(core).record()
+  await new LostLetters(core, 30).record()
   t.same((await ask('GET', `/${target}/deliveries`)).body, [])
   await letter(0)
-  await new LostLetters(core).record()
+  await new LostLetters(core, 30).record()
   t.match((await ask('GET', `/${target}/deliveries`)).body, [{ status: 'dead', error: 'lost' }])
   const { rows } = await core.db.query(
     `select count(*)::int as count from svc."__svc.events" where name = 'svc.delivery.dead'`,

@@ -92,7 +92,7 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   t.match(letter, { status: 'dead', error: 'lost', attempt: 1, payload: { n: 1 } })
 
   const core = await useCore(app)
-  await Promise.all([new LostLetters(core).record(), new LostLetters(core).record()])
+  await Promise.all([new LostLetters(core, 30).record(), new LostLetters(core, 30).record()])
   const rows = (await ask('GET', `/${id}/deliveries`)).body
   t.equal(rows.length, 1, 'once')
   const { id: _, ...shown } = letter

@@ -35,7 +35,7 @@ async function deadWithProcess(t: Test, count: number, target?: string) {
     events: await countOf(`svc."__svc.events" where name = 'svc.delivery.dead'`),
   })
   const letters = () => countOf(`svc_jobs.job where name = '${QUEUE}.dlq'`)
-  return { app, core, id, written, letters, lost: new LostLetters(core) }
+  return { app, core, id, written, letters, lost: new LostLetters(core, 30) }
 }
 
 const all = (count: number) => ({ rows: count, counted: count, events: count })

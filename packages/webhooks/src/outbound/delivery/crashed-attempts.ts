@@ -31,7 +31,11 @@ interface Attempts {
 }
 
 /** The missing rows of attempts before those that these jobs have just made. */
-export function crashedAttemptsBefore(db: Db, jobs: DeliveryJob[]): Promise<LogRow[]> {
+export function crashedAttemptsBefore(
+  db: Db,
+  logDays: number,
+  jobs: DeliveryJob[],
+): Promise<LogRow[]> {
   const noticedAt = new Date()
   const attempts = jobs
     .filter(({ lost }) => lost)
@@ -39,7 +43,7 @@ export function crashedAttemptsBefore(db: Db, jobs: DeliveryJob[]): Promise<LogR
       const last = attemptNumberOf(job) - 1
       return { delivery: job.data, first: firstOf(job.data), last, noticedAt, isDead: false }
     })
-  return missingRows(db, attempts)
+  return missingRows(db, logDays, attempts)
 }
 
 /**
@@ -49,6 +53,7 @@ export function crashedAttemptsBefore(db: Db, jobs: DeliveryJob[]): Promise<LogR
 export async function recordLostLetters(
   core: Core,
   db: Db,
+  logDays: number,
   letters: DeadLetter<DeliveryData>[],
 ): Promise<void> {
   const since = await noticedSince(db)
@@ -58,6 +63,7 @@ export async function recordLostLetters(
   const isKept = ({ delivery }: Attempts) => !deleted.has(delivery.target)
   const rows = await missingRows(
     db,
+    logDays,
     attempts.map((one) => ({ ...one, isDead: isKept(one) })),
   )
   await insertLogRows(db, rows)
@@ -77,10 +83,11 @@ export async function recordLostLetters(
 export async function recordLostBeforeRedrive(
   core: Core,
   db: Db,
+  logDays: number,
   letters: DeadLetter<DeliveryData>[],
 ): Promise<void> {
   await lockLostAttempts(db, [...new Set(letters.map(({ data }) => data.target))])
-  await recordLostLetters(core, db, letters)
+  await recordLostLetters(core, db, logDays, letters)
 }
 
 /** The earliest death that is noticed, by the clock of Postgres. */
@@ -110,10 +117,11 @@ const firstOf = ({ attemptsBefore = 0 }: DeliveryData): number => attemptsBefore
  * An attempt has no row where its process died: those after the last one that has. Rows of earlier
  * attempts may have been deleted with their day.
  */
-async function missingRows(db: Db, deliveries: Attempts[]): Promise<LogRow[]> {
+async function missingRows(db: Db, logDays: number, deliveries: Attempts[]): Promise<LogRow[]> {
   if (deliveries.length === 0) return []
   const logged = await findLastLoggedAttempts(
     db,
+    logDays,
     deliveries.map(({ delivery }) => delivery.deliveryId),
   )
   const lastOf = new Map(logged.map(({ deliveryId, attempt }) => [deliveryId, attempt]))

@@ -75,7 +75,7 @@ export function createDeliveryWorker(
       if (settled.some(isGone) || settled.some(hasReached)) core.queues.groupsChanged(QUEUE)
     },
     recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),
-    recordLost: (db, letters) => recordLostBeforeRedrive(core, db, letters),
+    recordLost: (db, letters) => recordLostBeforeRedrive(core, db, days, letters),
     recoverMissing: (db, recovery, limit) => recoverMissingPortion(core, days, db, recovery, limit),
   }
 }

@@ -25,12 +25,14 @@ interface Walk {
 
 export class LostLetters {
   #core: Core
+  #logDays: number
   #walk: Walk | undefined
   /** All before this moment has been read by this process. */
   #readUntil: Date | undefined
 
-  constructor(core: Core) {
+  constructor(core: Core, logDays: number) {
     this.#core = core
+    this.#logDays = logDays
   }
 
   /** Resolves with the milliseconds until the next run where there is more to read. */
@@ -53,7 +55,7 @@ export class LostLetters {
     const page = { since, after, limit: PAGE }
     const letters = await this.#core.queues.lostLetters<DeliveryData>(db, QUEUE, page)
     const locked = await lockedOf(db, letters)
-    if (locked.length > 0) await recordLostLetters(this.#core, db, locked)
+    if (locked.length > 0) await recordLostLetters(this.#core, db, this.#logDays, locked)
     return {
       ...walk,
       after: letters.length < PAGE ? null : (letters.at(-1)?.id ?? null),

@@ -75,6 +75,7 @@ export async function recordDeliveries(
   const ended = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
   const crashed = await crashedAttemptsBefore(
     db,
+    deliveryLogRetentionDays,
     ended.map(({ job }) => job),
   )
   await insertAccepted(core, db, [
