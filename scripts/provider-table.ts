@@ -15,7 +15,7 @@ There are presets for COUNT senders. A preset verifies and deduplicates requests
 
 - **secret, options**: the value of the secret \`secretName\`, and the options that the preset requires.
 - **checked**: what the preset was checked against. \`vector\` is a signed request that the provider has published, and is in \`@svc/webhooks/vectors\`. \`sdk\` is the provider's own library: its source, or requests that it signed or accepted. \`documentation\` is the provider's own page. There are no presets that are based on third parties alone.
-- **repeat**: the deduplication key, of signed values where the provider signs any; – if the provider sends nothing by which a repeat can be recognised.
+- **repeat**: the deduplication key, of signed values where the provider signs any, and of the type (\`{type}\`: what follows the first dot of the event's name); – if the provider sends nothing by which a repeat can be recognised.
 - **events**: the name of the event. A name that is read from a header (\`{header:…}\`) is not signed, unless the row's note says so or the header is among those that are signed.
 - **age**: how far the request's timestamp may be from now, which \`toleranceSeconds\` changes; – if the age is not checked.
 

@@ -56,7 +56,11 @@ t.test('a row that could be read in two ways is refused at boot', async (t) => {
     [signs('{secret}{body}', { reads: 'json or form' }, { algorithm: 'sha256' }), /lengthen/],
     [row([hmac], { deduplicate: '{header:x-id}' }), /x-id, which is not signed/],
     [row([hmac], { deduplicate: ['{json:id}', '{header:x-id}'] }), /x-id, which is not signed/],
-    [row([hmac], { type: '{header:x-a}', deduplicate: '{header:x-a}' }), /nothing that is signed/],
+    [
+      row([hmac], { type: '{header:x-a}', deduplicate: '{header:x-a}:{body}' }),
+      /x-a, which is not signed/,
+    ],
+    [row([hmac], { type: '{header:x-a}', deduplicate: '{type}' }), /nothing that is signed/],
     [signs('{timestamp}', { deduplicate: '{json:id}' }, { timestamp: time }), /json:id, which is/],
     [
       row([{ ...hmac, signed: '{header:x-id}.{body}' }, hmac], { type: '{header:x-id}' }),
@@ -88,7 +92,7 @@ t.test('a row that can be read in one way only is taken', async (t) => {
     row([{ ...hmac, signed: '{method}{url}{body}{timestamp}', timestamp: time }]),
     row([{ ...hmac, signed: '[a:{header:x-a};][b:{header:x-b};]c:{header:x-c}' }]),
     row([{ ...hmac, signed: '{header:x-id}.{body}' }], { deduplicate: '{header:x-id}' }),
-    row([hmac], { type: '{header:x-topic}', deduplicate: '{header:x-topic}:{body}' }),
+    row([hmac], { type: '{header:x-topic}', deduplicate: '{type}:{body}' }),
     row([jwt], { reads: 'any', deduplicate: '{claim:jti}' }),
     row([{ algorithm: 'token', in: 'header:x-token' }], { deduplicate: '{header:x-id}' }),
   ]

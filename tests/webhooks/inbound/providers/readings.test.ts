@@ -63,6 +63,86 @@ t.test('Twilio: only the form or the body that was signed is an event', async (t
   t.equal(await send(json, signature(ORIGIN + url), { url: `${url}&bodySHA256=x` }), 401)
 })
 
+t.test('Twilio: the end of the URL and the beginning of the fields cannot be told apart', async (t) => {
+  const source = providers.twilio({ ...given, path: '/a/:account', publicOrigin: ORIGIN })
+  const { send, published } = senderTo(t, source)
+  const signed = (target: string, text: string) => ({
+    'x-twilio-signature': hmac(`${ORIGIN}${target}${text}`, 'sha1', 'base64'),
+  })
+  const its = signed('/a/acme2?x=12', 'AccountSidAC1MessageStatussentTo+1')
+  const form = (text: string, url: string) => send(text, its, { type: FORM, url })
+  const whole = 'AccountSid=AC1&MessageStatus=sent&To=%2B1'
+  t.equal(await form(whole, '/a/acme2?x=12'), 200)
+  // The end of the query, or of the path, as the name of a field.
+  t.equal(await form(`2${whole}`, '/a/acme2?x=1'), 401)
+  t.equal(await form(`%3Fx%3D12${whole}`, '/a/acme2'), 401)
+  t.equal(await form(`2%3Fx%3D12${whole}`, '/a/acme'), 401)
+  // The first fields at the end of the path.
+  const rest = 'MessageStatus=sent&To=%2B1'
+  t.equal(
+    await send(rest, signed('/a/acme2AccountSidAC1', 'MessageStatussentTo+1'), {
+      type: FORM,
+      url: '/a/acme2AccountSidAC1',
+    }),
+    401,
+  )
+  // A field that Twilio has not: the text is the same, and so is the event.
+  const custom = signed('/a/acme2?x=', 'Able1Baker2')
+  t.equal(await send('Able=1&Baker=2', custom, { type: FORM, url: '/a/acme2?x=' }), 200)
+  t.equal(await send('Baker=2', custom, { type: FORM, url: '/a/acme2?x=Able1' }), 200)
+  t.strictSame(published, ['twilio.sent', 'twilio.event'])
+  // The path of a source may have the name of a field.
+  const named = signed('/a/CallStatus', 'CallStatusringing')
+  t.equal(await send('CallStatus=ringing', named, { type: FORM, url: '/a/CallStatus' }), 200)
+})
+
+t.test('the fields of a form are read from a form alone', async (t) => {
+  const gitea = senderTo(t, providers.gitea(given))
+  for (const comment of ['one &payload=x&', 'two &payload=x&']) {
+    const body = JSON.stringify({ comment })
+    const its = { 'x-gitea-event': 'issue_comment', 'x-gitea-signature': hmac(body) }
+    t.equal(await gitea.send(body, its), 200)
+  }
+  t.equal(gitea.published.length, 2, 'another text is another event')
+
+  const twilio = senderTo(t, providers.twilio({ ...given, publicOrigin: ORIGIN }))
+  const json = '{"type":"delivered","text":"&MessageStatus=failed&"}'
+  const url = `/a?bodySHA256=${createHash('sha256').update(json).digest('hex')}`
+  const signature = { 'x-twilio-signature': hmac(ORIGIN + url, 'sha1', 'base64') }
+  t.equal(await twilio.send(json, signature, { url }), 200)
+  t.strictSame(twilio.published, ['twilio.delivered'])
+
+  const shop = senderTo(t, providers.woocommerce(given))
+  const long = JSON.stringify({ description: '&nbsp;'.repeat(10_001) })
+  const order = {
+    'x-wc-webhook-topic': 'product.updated',
+    'x-wc-webhook-signature': hmac(long, 'sha256', 'base64'),
+  }
+  t.equal(await shop.send(long, order), 200)
+  t.strictSame(shop.published, ['woocommerce.product.updated'])
+})
+
+t.test('a header that is not signed makes no second event of one name', async (t) => {
+  const github = senderTo(t, providers.github(given))
+  const its = { 'x-hub-signature-256': `sha256=${hmac('{}')}` }
+  const events = ['pull_request', 'pull:request', 'pull request', 'pull\xe9request']
+  for (const event of events) {
+    t.equal(await github.send('{}', { ...its, 'x-github-event': event }), 200, event)
+  }
+  t.equal(await github.send('{}', its), 200, 'without the header')
+  t.equal(await github.send('{}', its), 200)
+  t.strictSame(github.published, ['github.pull_request', 'github.event'])
+
+  const shopify = senderTo(t, providers.shopify(given))
+  const body = '{"topic":"Product","action":"update"}'
+  const signature = { 'shopify-hmac-sha256': hmac(body, 'sha256', 'base64') }
+  for (const topic of ['', 'orders/paid', 'orders/create']) {
+    const headers = { ...signature, ...(topic && { 'x-shopify-topic': topic }) }
+    t.equal(await shopify.send(body, headers), 200, topic)
+  }
+  t.strictSame(shopify.published, ['shopify.Product.update'])
+})
+
 t.test('Twilio: a rule with a key of its own signs with SHA-256', async (t) => {
   const source = providers.twilio({ path: '/a', secretName: ['S', 'K'], publicOrigin: ORIGIN })
   const { send, published } = senderTo(t, source, { S: 'k', K: 'shared' })

@@ -26,8 +26,9 @@ const lines = [
   ['X-Empty', ''],
 ] as const
 
-function readingOf(changes: Partial<Reading> = {}, text = body): Reading {
-  const request = Object.assign(received(lines, text), { url: '/hooks?a=1&b=2&b=3&c=' })
+function readingOf(changes: Partial<Reading> = {}, text = body, type = 'text/plain'): Reading {
+  const sent = received([...lines, ['content-type', type]], text)
+  const request = Object.assign(sent, { url: '/hooks?a=1&b=2&b=3&c=' })
   return { request, body: text, options: { webhookId: 'w' }, ...changes }
 }
 
@@ -67,11 +68,13 @@ t.test('a value is read from a place only if it occurs there once', async (t) =>
     ['option:topicArn', undefined],
   ]
   for (const [place, value] of cases) t.equal(findAt(place)(reading), value, place)
-  const form = readingOf({}, 'payload=%7B%22type%22%3A%22x%22%7D&a=1&b=1&b=2')
+  const fields = 'payload=%7B%22type%22%3A%22x%22%7D&a=1&b=1&b=2'
+  const form = readingOf({}, fields, 'application/x-www-form-urlencoded')
   t.equal(findAt('form:a')(form), '1')
   t.equal(findAt('form:b')(form), undefined)
   t.equal(findAt('form:payload#type')(form), 'x')
   t.equal(findAt('form:a#type')(form), undefined)
+  t.equal(findAt('form:a')(readingOf({}, fields)), undefined)
 })
 
 t.test('a text is built of values, and is absent where one of them is', async (t) => {

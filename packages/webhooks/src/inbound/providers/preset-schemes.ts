@@ -58,8 +58,8 @@ export interface UrlVariants {
   /** With the escapes of these characters decoded. */
   decode?: string
   /**
-   * Texts that its query does not hold, unless `=` follows: names of fields. Where the fields follow
-   * the URL without anything between, a field could be moved into the query otherwise.
+   * Names of fields that neither its query nor a parameter of its path holds, unless `=` follows. Where
+   * the fields follow the URL without anything between, a field could be moved there otherwise.
    */
   without?: readonly string[]
 }

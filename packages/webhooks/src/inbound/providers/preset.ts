@@ -88,7 +88,7 @@ export interface Preset {
   type?: Text | readonly Text[]
   /**
    * What a repeat shares with the first: the first of these texts that is there. All of it must be
-   * signed, but for headers that the type is made of. @default none
+   * signed, but for `{type}`, the type in the event's name. @default none
    */
   deduplicate?: Text | readonly Text[]
   /**

@@ -54,15 +54,15 @@ export function sourceOf(id: string, preset: Preset, given: unknown): InboundSou
     request,
     body,
     options: texts,
-    ...verifiedOf(request),
     // The URL as the provider has called it: a host may rewrite URLs.
     ...(publicOrigin !== undefined && { url: publicOrigin + targetOf(request) }),
+    ...verifiedOf(request),
   })
   const made: InboundSource = {
     path,
     publishAs: namer(id, preset, readingOf),
     verify: verifyBy(preset, { secretName, toleranceSeconds, readingOf }),
-    ...(preset.deduplicate && { deduplicationKey: keyer(preset, readingOf) }),
+    ...(preset.deduplicate && { deduplicationKey: keyer(id, preset, readingOf) }),
     ...(preset.split !== undefined && { split: itemsAt(preset.split) }),
     readAs: readerOf(preset),
     ...rememberedFor(preset, toleranceSeconds),
@@ -98,14 +98,20 @@ function rememberedFor(
 
 const LONGEST_NAME = 200
 
-/** `<id>.<type>`, what no event name may hold replaced. */
-function namer(id: string, { type }: Preset, readingOf: (r: InboundRequest, b: string) => Reading) {
+/** What no event name may hold is replaced. */
+function typeOf(id: string, { type }: Preset): (reading: Reading) => string {
   const find = firstOf(type)
-  const name = (request: InboundRequest, body: string, item?: unknown): string => {
-    const text = find({ ...readingOf(request, body), item }) ?? 'event'
-    return `${id}.${text.replaceAll(/[^A-Za-z0-9_.\-/]/g, '_')}`.slice(0, LONGEST_NAME)
-  }
-  return showHeaders(name, headersIn(type))
+  const longest = LONGEST_NAME - `${id}.`.length
+  return (reading) =>
+    (find(reading) ?? 'event').replaceAll(/[^A-Za-z0-9_.\-/]/g, '_').slice(0, longest)
+}
+
+/** `<id>.<type>` */
+function namer(id: string, preset: Preset, readingOf: (r: InboundRequest, b: string) => Reading) {
+  const find = typeOf(id, preset)
+  const name = (request: InboundRequest, body: string, item?: unknown): string =>
+    `${id}.${find({ ...readingOf(request, body), item })}`
+  return showHeaders(name, headersIn(preset.type))
 }
 
 /** The headers that a text is built of. */
@@ -114,14 +120,16 @@ const headersIn = (texts: Text | readonly Text[] = []): string[] =>
     .flat()
     .flatMap((text) => [...text.matchAll(/\{header:([^{}|]+)/g)].flatMap(([, name]) => name ?? []))
 
-function keyer(
-  { deduplicate, split }: Preset,
-  readingOf: (r: InboundRequest, b: string) => Reading,
-) {
+function keyer(id: string, preset: Preset, readingOf: (r: InboundRequest, b: string) => Reading) {
+  const { deduplicate, split } = preset
   const find = firstOf(deduplicate)
-  const distinguishesItems = JSON.stringify(deduplicate).includes('{item:')
+  const typed = typeOf(id, preset)
+  const written = JSON.stringify(deduplicate)
+  const namesType = written.includes('{type}')
+  const distinguishesItems = written.includes('{item:')
   const keyOf = (request: InboundRequest, body: string, item?: unknown): string | null => {
-    const key = find({ ...readingOf(request, body), item }) ?? null
+    const reading = { ...readingOf(request, body), item }
+    const key = find(namesType ? { ...reading, type: typed(reading) } : reading) ?? null
     if (key === null || split === undefined || distinguishesItems) return key
     return `${key} ${hash('sha256', JSON.stringify(item ?? null))}`
   }

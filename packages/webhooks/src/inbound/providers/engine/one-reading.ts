@@ -79,15 +79,13 @@ function signsHeader(scheme: Scheme, place: Place): boolean {
   )
 }
 
-function problemOfKey(scheme: Signing, { type, deduplicate }: Preset): string | undefined {
-  const named = new Set(placesIn(type).filter(isHeader))
+function problemOfKey(scheme: Signing, { deduplicate }: Preset): string | undefined {
   for (const text of [deduplicate ?? []].flat()) {
-    const places = placesIn(text)
-    const free = places.find((place) => !named.has(place) && !isSigned(scheme, place))
+    // The type is that of the event: another header makes another event, not the same one again.
+    const places = placesIn(text).filter((place) => place !== ('type' as Place))
+    const free = places.find((place) => !isSigned(scheme, place))
     if (free) return `a repeat is recognised by ${free}, which is not signed`
-    if (places.every((place) => named.has(place))) {
-      return 'a repeat is recognised by nothing that is signed'
-    }
+    if (places.length === 0) return 'a repeat is recognised by nothing that is signed'
     // The text is there in every request of the scheme: no later one is used.
     if (isAlwaysThere(text, signedBy(scheme))) return undefined
   }
@@ -96,7 +94,7 @@ function problemOfKey(scheme: Signing, { type, deduplicate }: Preset): string | 
 
 const isAlwaysThere = (text: Text, signed: Text): boolean =>
   [...text.matchAll(/\{([^{}]+)\}/g)].every(
-    ([whole, name = '']) => name.includes('|') || signed.includes(whole),
+    ([whole, name = '']) => name === 'type' || name.includes('|') || signed.includes(whole),
   )
 
 function isSigned(scheme: Signing, place: string): boolean {
@@ -123,6 +121,8 @@ function isSigned(scheme: Signing, place: string): boolean {
     case 'params':
       // Empty where no fields are signed.
       return true
+    case 'url':
+      return signed.includes('{url}')
     case 'covered':
     case 'header':
       return signsHeader(scheme, place as Place) || kind === 'covered'

@@ -1,7 +1,7 @@
 /** The data of one request during its verification, and how places are read from it. */
 import type { InboundRequest } from '../../source.ts'
 import { headerValues } from '../../verify/checks.ts'
-import { formOf, jsonOf } from '../../parsed-body.ts'
+import { formOf, isForm, jsonOf } from '../../parsed-body.ts'
 import type { Place } from '../preset.ts'
 
 /** A header that is a list, and the separator of its elements. */
@@ -28,6 +28,8 @@ export interface Reading {
   timestamp?: string | undefined
   covered?: string | undefined
   secret?: string
+  /** The type of the event, as its name has it. */
+  type?: string
 }
 
 /** Finds a value; `undefined` where it is missing or not unique. */
@@ -127,7 +129,9 @@ function keyAmong(names: readonly string[]): Find {
 
 function formAt(name: string): Find {
   const [field = '', path] = name.split('#')
-  const text: Find = ({ request, body }) => sole(formOf(request, body)[field] ?? [])
+  // JSON that is read as a form has fields too, in the middle of its values.
+  const text: Find = ({ request, body }) =>
+    isForm(request) ? sole(formOf(request, body)[field] ?? []) : undefined
   if (path === undefined) return text
   const names = pathOf(path)
   return (reading) => {

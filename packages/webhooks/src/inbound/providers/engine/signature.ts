@@ -13,7 +13,7 @@ import { ambiguity } from './signed-text.ts'
 import { chunksOf, stringOf } from './text.ts'
 import { isTimely, millisecondsOf } from '../../verify/timestamps.ts'
 import { recordVerified } from './verified.ts'
-import { holdsFieldOf, variantsOf } from './url-variants.ts'
+import { apartFrom, variantsOf } from './url-variants.ts'
 
 export function signatureScheme(scheme: SignatureScheme, preset: Preset): CompiledScheme {
   const applies = applicability(scheme)
@@ -22,7 +22,7 @@ export function signatureScheme(scheme: SignatureScheme, preset: Preset): Compil
   const complete = completion(scheme)
   const isBound = unbound(scheme.binds)
   const keyFor = keyOf(scheme)
-  const isSigned = comparison(scheme)
+  const asSigned = comparison(scheme)
   return (given) => {
     const found = applies(given) ? read(given) : undefined
     if (!found) return undefined
@@ -37,9 +37,9 @@ export function signatureScheme(scheme: SignatureScheme, preset: Preset): Compil
       const twofold = ambiguous(reading)
       if (twofold) return reject(request, `the signed text can be read in two ways: ${twofold}`)
       const verdict = (key: SigningKey): boolean => {
-        const isGenuine = isSigned(reading, key, found.signatures)
-        if (isGenuine) recordVerified(request, reading)
-        return isGenuine
+        const genuine = asSigned(reading, key, found.signatures)
+        if (genuine) recordVerified(request, genuine)
+        return genuine !== undefined
       }
       const key = keyFor(reading, secret, secretName, fetching)
       return key instanceof Promise ? key.then(verdict) : verdict(key)
@@ -51,12 +51,13 @@ export function signatureScheme(scheme: SignatureScheme, preset: Preset): Compil
 function applicability({ when, signed = '', urls }: SignatureScheme): (r: Reading) => boolean {
   const applies = holds(when)
   const signsFields = /\{params\}|\{form:/.test(signed)
-  const hasField = holdsFieldOf(urls)
+  const isApart = apartFrom(urls)
   return (reading) => {
     if (!applies(reading)) return false
     if (!signsFields) return true
-    const { request, body, url = '' } = reading
-    return isForm(request) && Object.keys(formOf(request, body)).length > 0 && !hasField(url)
+    const { request, body } = reading
+    const names = isForm(request) ? Object.keys(formOf(request, body)) : []
+    return names.length > 0 && isApart(request, names)
   }
 }
 
@@ -76,7 +77,8 @@ function completion({ timestamp, covers }: SignatureScheme) {
 }
 
 /**
- * Whether one of the signatures is right, in one of the variants of the URL where that is signed.
+ * The reading of which one of the signatures is right: with one of the variants of the URL where that is
+ * signed.
  */
 function comparison({ algorithm, encoding, signed = '{body}', urls }: SignatureScheme) {
   const chunksIn = chunksOf(signed)
@@ -89,10 +91,11 @@ function comparison({ algorithm, encoding, signed = '{body}', urls }: SignatureS
       reject(reading.request, 'no signature matches')
     )
   }
-  return (reading: Reading, key: SigningKey, signatures: readonly string[]): boolean =>
-    signsUrl && reading.url !== undefined
-      ? variantsOf(reading.url, urls).some((url) => isRight({ ...reading, url }, key, signatures))
-      : isRight(reading, key, signatures)
+  return (reading: Reading, key: SigningKey, signatures: readonly string[]): Reading | undefined =>
+    (signsUrl && reading.url !== undefined
+      ? variantsOf(reading.url, urls).map((url) => ({ ...reading, url }))
+      : [reading]
+    ).find((one) => isRight(one, key, signatures))
 }
 
 interface Found {

@@ -128,6 +128,7 @@ const KNOWN: Readonly<Record<string, Value>> = {
   params: ({ request, body }) => (isForm(request) ? sortedParams(formOf(request, body)) : ''),
   covered: ({ covered }) => covered,
   secret: ({ secret }) => secret,
+  type: ({ type }) => type,
   crc32: ({ request, body }) => String(crc32(request.rawBody ?? body)),
 }
 

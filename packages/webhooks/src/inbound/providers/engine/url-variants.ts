@@ -1,4 +1,6 @@
+import type { InboundRequest } from '../../source.ts'
 import type { UrlVariants } from '../preset-schemes.ts'
+import { targetOf } from './request-places.ts'
 
 /** The variants in which a URL may be signed, that in which it was sent first. */
 export function variantsOf(url: string, urls: UrlVariants | undefined): string[] {
@@ -8,14 +10,25 @@ export function variantsOf(url: string, urls: UrlVariants | undefined): string[]
   return [...new Set(variants)]
 }
 
-/** Whether the query holds the name of a field, which `=` does not follow. */
-export function holdsFieldOf(urls: UrlVariants | undefined): (url: string) => boolean {
-  if (!urls?.without) return () => false
-  const names = urls.without.map((name) => name.replaceAll('+', String.raw`\+`))
-  const field = new RegExp(`(?:${names.join('|')})(?!=)`)
-  return (url) => {
-    const start = url.indexOf('?')
-    return start !== -1 && field.test(url.slice(start))
+/**
+ * Where fields follow the URL without anything between: whether it ends where it seems to. No field is at
+ * the end of the query, or of a parameter of the path, where `=` does not follow its name, and no field
+ * begins with what may be the end of a URL.
+ */
+export function apartFrom(
+  urls: UrlVariants | undefined,
+): (request: InboundRequest, names: readonly string[]) => boolean {
+  if (!urls?.without) return () => true
+  const known = urls.without
+  const field = new RegExp(`(?:${known.map((name) => name.replaceAll('+', String.raw`\+`)).join('|')})(?!=)`)
+  return (request, names) => {
+    const [, query = ''] = targetOf(request).split(/\?(.*)/s)
+    const inPath = Object.values((request.params as Record<string, string> | undefined) ?? {})
+    return (
+      !field.test(query) &&
+      !inPath.some((value) => field.test(value) && !known.includes(value)) &&
+      names.every((name) => /^[A-Za-z]/.test(name))
+    )
   }
 }
 

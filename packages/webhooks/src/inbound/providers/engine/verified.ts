@@ -4,6 +4,8 @@ import type { List } from './request-places.ts'
 export interface Verified {
   /** The claims of the JWT. */
   claims?: Readonly<Record<string, unknown>> | undefined
+  /** The variant of the public URL that was signed. */
+  url?: string | undefined
   /** The header of the signature, where it is a list. */
   list?: List | undefined
   /** The headers that the sender has named and signed, lower-cased. */

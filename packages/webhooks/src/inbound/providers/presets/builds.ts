@@ -115,7 +115,7 @@ export const builds = {
       },
     ],
     type: ['{header:sentry-hook-resource}.{json:action}', '{header:sentry-hook-resource}'],
-    deduplicate: '{header:sentry-hook-resource}:{body}',
+    deduplicate: '{type}:{body}',
     note: "The example in Sentry's documentation signs re-encoded JSON. Sentry signs the bytes that it sends.",
   },
   launchdarkly: {

@@ -17,7 +17,7 @@ export const commerce = {
       },
     ],
     type: ['{json:topic}.{json:action}', '{header:x-shopify-topic}'],
-    deduplicate: '{header:x-shopify-topic|}:{body}',
+    deduplicate: '{type}:{body}',
     note: 'For webhooks and for Events, whose headers have no `X-`. The topic of a webhook and the ids are in headers that are not signed. A repeat is recognised by its topic and its body. The format must be JSON.',
   },
   woocommerce: {
@@ -34,7 +34,7 @@ export const commerce = {
       },
     ],
     type: '{header:x-wc-webhook-topic}',
-    deduplicate: '{header:x-wc-webhook-topic}:{body}',
+    deduplicate: '{type}:{body}',
     handshakes: [
       {
         method: 'POST',

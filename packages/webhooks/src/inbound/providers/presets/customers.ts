@@ -145,7 +145,7 @@ export const customers = {
       },
     ],
     type: '{header:x-helpscout-event}',
-    deduplicate: '{header:x-helpscout-event}:{body}',
+    deduplicate: '{type}:{body}',
     note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   zendesk: {

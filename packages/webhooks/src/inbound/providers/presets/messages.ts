@@ -230,7 +230,7 @@ export const messages = {
       },
     ],
     type: ['{header:x-discourse-event}', '{header:x-discourse-event-type}'],
-    deduplicate: '{header:x-discourse-event|}:{body}',
+    deduplicate: '{type}:{body}',
     remembersSeconds: 300,
     note: 'The body is JSON with either content type. Event and id are in headers that are not signed. The same event with the same body within five minutes is a repeat.',
   },

@@ -71,8 +71,8 @@ export const telephony = {
     reads: 'json or form',
     schemes: twilioSchemes,
     type: ['{form:MessageStatus}', '{form:SmsStatus}', '{form:CallStatus}', '{json:type}'],
-    deduplicate: ['{params}', '{body}'],
-    note: 'The URL is signed as Twilio calls it, with its query. For a JSON body the query has its hash. URL and fields are signed without anything between: the query must not hold the name of a field, such as `AccountSid`, but as a name of its own.',
+    deduplicate: '{url}{params}',
+    note: 'The URL is signed as Twilio calls it, with its query. For a JSON body the query has its hash. URL and fields are signed without anything between: the query must not hold the name of a field, such as `AccountSid`, but as a name of its own, nor may a parameter of the path; the names of fields must begin with a letter.',
   },
   vonage: {
     name: 'Vonage',
