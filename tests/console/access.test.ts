@@ -149,6 +149,10 @@ t.test('a session goes with the login of the host under which it began', async (
   const page = await follow(await link())
   t.match(await app.svc.console.endSessions({ userId: 'op' }), { ended: 2 }, 'those that it opened')
   t.match((await page.session()).body, { via: 'host', tenant: null })
+  who = person('bob', 'globex')
+  await follow(await link())
+  const bobs = { tenant: 'globex', userId: 'bob' }
+  t.match(await app.svc.console.endSessions(bobs), { ended: 1 }, 'whosever tenant it is of')
 })
 
 t.test('the catalogue is for who sees webhooks, and for who sees events', async (t) => {

@@ -34,7 +34,7 @@ import { pageRoutes } from './routes/page.ts'
 import { portalRoutes } from './routes/portal.ts'
 import { tokenOf } from './access/sender.ts'
 import { sessionRoutes } from './routes/session.ts'
-import { shiftSessionExpiry, sweepSessions } from './tables/sessions.ts'
+import { findSessions, shiftSessionExpiry, sweepSessions } from './tables/sessions.ts'
 
 const SWEEP_SECONDS = 600
 /** The diagnostics channel on which svcWebhooks publishes the outcome of each inbound request. */
@@ -110,6 +110,7 @@ function partsOf(core: Core, settings: ConsoleSettings, base: string): ConsolePa
   const sessions = createSessions(core, settings)
   const live = new Live({
     findNewest: (of) => readingFor(of.tenant, () => findNewest(core, of)),
+    findSessions: (ids) => findSessions(core.requestDb, ids),
     log: core.log,
   })
   const features = (): Features => {

@@ -17,6 +17,8 @@ const READ_WHILE_IDLE_MS = 10_000
 /** The shortest time between two reads. */
 const PAUSE_MS = 1000
 const CHECK_EVERY_MS = 10_000
+/** Ends of sessions within this time are looked at together: anyone can sign out again and again. */
+const ENDS_MS = 200
 /** A page has one; what a browser forgot to close makes room for the next. */
 const MOST_OF_SESSION = 20
 /** The same for people to whom the host's `access` gives no `userId`: their pages look like one's own. */
@@ -24,6 +26,8 @@ const MOST_UNNAMED = 1000
 
 export interface LiveParts {
   findNewest: (of: Audience['of']) => Promise<Newest>
+  /** Those of the sessions that go on. */
+  findSessions: (ids: readonly string[]) => Promise<ReadonlySet<string>>
   log: Pick<FastifyBaseLogger, 'debug'>
 }
 
@@ -41,6 +45,7 @@ export class Live {
   #parts: LiveParts
   #audiences = new Map<string, Audience>()
   #activeAt = -Infinity
+  #ends: NodeJS.Timeout | undefined
 
   constructor(parts: LiveParts) {
     this.#parts = parts
@@ -66,11 +71,26 @@ export class Live {
     return stream
   }
 
-  /** Sessions have ended, here or in another process: looks at those of all streams. */
+  /** Sessions have ended, here or in another process: their streams end. */
   recheck = (): void => {
-    for (const { streams } of this.#audiences.values()) {
-      for (const stream of streams) if (stream.identity.sessionId !== null) stream.check()
-    }
+    this.#ends ??= setTimeout(() => {
+      this.#ends = undefined
+      void this.#endOthers()
+    }, ENDS_MS).unref()
+  }
+
+  /** One read for all streams, however many there are. */
+  async #endOthers(): Promise<void> {
+    const streams = [...this.#audiences.values()].flatMap((audience) => [...audience.streams])
+    const ofSessions = streams.flatMap((stream) => {
+      const { sessionId } = stream.identity
+      return sessionId === null ? [] : [{ stream, sessionId }]
+    })
+    if (ofSessions.length === 0) return
+    const ids = [...new Set(ofSessions.map(({ sessionId }) => sessionId))]
+    // Unknown whether they go on: a page whose stream ends asks again.
+    const current = await this.#parts.findSessions(ids).catch(() => new Set<string>())
+    for (const { stream, sessionId } of ofSessions) if (!current.has(sessionId)) stream.end()
   }
 
   /** Call this on any activity. Each attempt calls it, also while no page is open. */
@@ -87,6 +107,7 @@ export class Live {
   }
 
   close(): void {
+    clearTimeout(this.#ends)
     for (const { streams, timer } of this.#audiences.values()) {
       clearTimeout(timer)
       for (const stream of streams) stream.end()

@@ -112,14 +112,26 @@ export async function deleteSession(
   return rows[0] && asSession(rows[0])
 }
 
-/** Those of a tenant, of a person, or of a person in a tenant. */
+/** Those of the sessions that go on. */
+export async function findSessions(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from svc."__svc.console.sessions" where id = any($1::uuid[]) and expires_at > now()`,
+    [ids],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Those of a tenant, of a person, or of a person in a tenant: who the session is of, or who was signed in
+ * when it began.
+ */
 export async function deleteSessionsOf(
   db: Db,
   { tenant = null, userId = null }: Partial<Login>,
 ): Promise<SessionRow[]> {
   const { rows } = await db.query(
     `delete from svc."__svc.console.sessions"
-      where expires_at > now() and ($1::text is null or tenant = $1)
+      where expires_at > now() and ($1::text is null or tenant = $1 or login ->> 'tenant' = $1)
         and ($2::text is null or user_id = $2 or login ->> 'userId' = $2)
      returning ${COLUMNS}`,
     [tenant, userId],

@@ -24,7 +24,7 @@ export interface Reading {
   /** The headers that the sender has named and signed, lower-cased. */
   coveredNames?: ReadonlySet<string> | undefined
   /** The variant of the public URL that is tried. */
-  url?: string
+  url?: string | undefined
   timestamp?: string | undefined
   covered?: string | undefined
   secret?: string
