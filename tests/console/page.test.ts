@@ -86,6 +86,20 @@ t.test('the page has its own policy, beside @fastify/helmet and in errors', asyn
   t.match((await ask('GET', '/console/api/none')).body, { code: 'SVC_CONSOLE_UNKNOWN_OPERATION' })
 })
 
+t.test('the console is served at the path of the host’s choice, and nowhere else', async (t) => {
+  for (const path of ['/v1.0/.console/...', '/_admin~1']) {
+    const { ask, signIn, app, follow } = await startHost(t, { console: { path } })
+    t.match(await ask('GET', path), { status: 200, text: `content="${path}"` }, path)
+    t.equal((await ask('GET', '/console')).status, 401, 'it is a path like any other')
+    const page = await signIn()
+    t.match((await page.session()).body, { signedIn: true, via: 'key' })
+    t.match(page.cookie, /^svc-console/)
+    const link = await app.svc.console.portalLink({ tenant: 'acme' })
+    t.ok(link.startsWith(`${path}/portal/`))
+    t.match((await (await follow(link)).session()).body, { via: 'portal', tenant: 'acme' })
+  }
+})
+
 t.test('the console works below the prefix of a plugin', async (t) => {
   const connectionString = await freshDatabase(t)
   const app = Fastify({ pluginTimeout: 60_000 })
@@ -128,7 +142,7 @@ t.test('wrong options, and a console without a way to sign in, are errors at boo
   }
   await t.rejects(boot({}), { code: 'SVC_CORE_INVALID_OPTION', message: /nobody could sign in/ })
   for (const [option, values] of Object.entries({
-    path: ['console', '/console/', '/', '/a b', '/a"b'],
+    path: ['console', '/console/', '/', '/a b', '/a"b', '//a', '/..', '/../a', '/a/./b', '/a/..', 7],
     frameAncestors: [
       ['*'],
       ['https://*.example'],
@@ -141,6 +155,7 @@ t.test('wrong options, and a console without a way to sign in, are errors at boo
     theme: [{ accent: 'red; }' }, { logo: 'https://a.example/x.png' }, { name: '' }, { x: 1 }],
     redact: ['yes'],
     access: [{}],
+    sessionSeconds: [0, 1.5, 2_592_001, '60'],
     unknown: [1],
   })) {
     for (const value of values) {

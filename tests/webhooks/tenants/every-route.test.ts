@@ -212,8 +212,20 @@ t.test('a key with a tenant manages the webhooks of its tenant', async (t) => {
   t.strictSame(payloadsOf(await ofOperator.waitFor(3)), [1, 2, 3])
   t.strictSame(payloadsOf(await receiver.waitFor(1)), [1])
 
-  const inside = await ask(key, 'PATCH', `/${id}`, { url: 'http://10.0.0.1/' })
-  t.match(inside, { status: 400, body: /SVC_WEBHOOKS_URL_REFUSED/ }, 'no network but those opened')
+  for (const url of [
+    'http://10.0.0.1/',
+    'http://0xa000001/',
+    'http://167772161/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://[::ffff:10.0.0.1]/',
+    'http://[fd00::1]/',
+    'https://user:pass@example.com/',
+    'file:///etc/passwd',
+  ]) {
+    const refused = { status: 400, body: /SVC_WEBHOOKS_URL_REFUSED/ }
+    t.match(await ask(key, 'PATCH', `/${id}`, { url }), refused, `no network but those opened: ${url}`)
+    t.match(await ask(key, 'POST', '', { url, events: ['*'] }), refused, url)
+  }
   const transform = await ask(key, 'PATCH', `/${id}`, { transform: 'slack' })
   t.match(transform, { status: 403, body: /SVC_WEBHOOKS_TRANSFORM_NOT_ALLOWED/ })
   t.equal((await ask(key, 'DELETE', `/${id}`)).status, 204)
