@@ -114,11 +114,11 @@ export async function deleteSession(
 
 /** Those of the sessions that go on. */
 export async function findSessions(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ id: string }>(
+  const { rows } = await db.query(
     `select id from svc."__svc.console.sessions" where id = any($1::uuid[]) and expires_at > now()`,
     [ids],
   )
-  return new Set(rows.map(({ id }) => id))
+  return new Set(rows.map(({ id }) => String(id)))
 }
 
 /**
