@@ -108,17 +108,31 @@ t.test('a route with scopes is opened by any one of them, whatever its path', as
   t.equal((await ask('GET', '/closed', { key: admin })).status, 200)
 })
 
-t.test('a boot warns of an open management path, and where nothing is protected', async (t) => {
-  const opens = 'excludePaths opens a management path: a request to it needs no key'
+t.test('a boot warns of an excluded management path, which opens no route of ours, and where nothing is protected', async (t) => {
+  const opens =
+    'excludePaths has a management path: a route there without config.scopes needs no key'
+  const useless = 'excludePaths has no effect on a route with config.scopes: it still needs a key'
   const empty =
     'protectedPaths is empty: only management paths and routes with config.scopes need a key'
   const log = logOf()
   const other = logOf()
-  await startHost(t, {
+  const { ask } = await startHost(t, {
     fastify: { logger: { level: 'warn', stream: log } },
-    auth: { excludePaths: ['/_auth', '/_webhooks/events', '/health'], protectedPaths: [] },
+    auth: {
+      excludePaths: ['/_auth/users', '/_auth/me', '/_webhooks/mine', '/health'],
+      protectedPaths: [],
+    },
+    after: (app) => app.get('/_webhooks/mine', async () => 'mine'),
   })
-  t.match(log.entries(opens), [{ path: '/_auth' }, { path: '/_webhooks/events' }])
+  t.strictSame(
+    log.entries(opens).map(({ path }) => path),
+    ['/_auth/me', '/_webhooks/mine'],
+  )
+  t.match(log.entries(useless), [{ path: '/_auth/users' }])
+  for (const path of ['/_auth/users', '/_auth/me']) {
+    t.equal((await ask('GET', path, { key: null })).status, 401, path)
+  }
+  t.equal((await ask('GET', '/_webhooks/mine', { key: null })).status, 200)
   t.equal(log.entries(empty).length, 1)
   await startHost(t, {
     fastify: { logger: { level: 'warn', stream: other } },
