@@ -142,7 +142,19 @@ t.test('wrong options, and a console without a way to sign in, are errors at boo
   }
   await t.rejects(boot({}), { code: 'SVC_CORE_INVALID_OPTION', message: /nobody could sign in/ })
   for (const [option, values] of Object.entries({
-    path: ['console', '/console/', '/', '/a b', '/a"b', '//a', '/..', '/../a', '/a/./b', '/a/..', 7],
+    path: [
+      'console',
+      '/console/',
+      '/',
+      '/a b',
+      '/a"b',
+      '//a',
+      '/..',
+      '/../a',
+      '/a/./b',
+      '/a/..',
+      7,
+    ],
     frameAncestors: [
       ['*'],
       ['https://*.example'],

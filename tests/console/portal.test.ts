@@ -472,7 +472,10 @@ t.test(
     const can = ['keys:read', 'keys:write'] as const
     const page = await follow(await app.svc.console.portalLink({ tenant: 'acme', can }))
     const update = (id: string, fields: object) => page.call('keys.update', { id, ...fields })
-    const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
+    const refused = {
+      status: 403,
+      body: { code: 'SVC_AUTH_NOT_GRANTABLE', message: /nor loosen what an operator has set/ },
+    }
     const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
     const [hour, twoHours] = [later(1), later(2)]
     type Row = [set: object, looser: object[], stricter: object]

@@ -127,10 +127,13 @@ export const ScopeNotGrantable = createError<[string]>(
   403,
 )
 
-/** A caller tried to give a key more than it has itself: a later expiry, or more addresses. */
+/**
+ * A caller tried to give a key more than it has itself, such as a later expiry or more addresses, or a
+ * session without a key to loosen what others have set on one.
+ */
 export const NotGrantable = createError<[string]>(
   'SVC_AUTH_NOT_GRANTABLE',
-  'the key that asks is restricted in these fields, and can give no key more than it has: %s',
+  'the caller can give no key more than it has itself, nor loosen what an operator has set: %s',
   403,
 )
 

@@ -223,7 +223,11 @@ t.test('a key with a tenant manages the webhooks of its tenant', async (t) => {
     'file:///etc/passwd',
   ]) {
     const refused = { status: 400, body: /SVC_WEBHOOKS_URL_REFUSED/ }
-    t.match(await ask(key, 'PATCH', `/${id}`, { url }), refused, `no network but those opened: ${url}`)
+    t.match(
+      await ask(key, 'PATCH', `/${id}`, { url }),
+      refused,
+      `no network but those opened: ${url}`,
+    )
     t.match(await ask(key, 'POST', '', { url, events: ['*'] }), refused, url)
   }
   const transform = await ask(key, 'PATCH', `/${id}`, { transform: 'slack' })

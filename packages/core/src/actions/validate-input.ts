@@ -95,7 +95,10 @@ function alternativesOf(errors: ErrorObject[], furthest: ErrorObject): string | 
   return `must be ${[...new Set([...constants, ...names]), ...others].join(' or ')}`
 }
 
-const messageOf = (error: ErrorObject): string => `${error.message}${detailOf(error)}`
+const messageOf = (error: ErrorObject): string => {
+  const name = error.keyword === 'format' && FORMAT_NAMES[String(error.params['format'])]
+  return `${name ? `must match format "${name}"` : error.message}${detailOf(error)}`
+}
 
 /** A missing offset is the most frequent mistake. */
 const WITH_OFFSET = ', with an offset such as "Z" or "+02:00"'
@@ -103,6 +106,8 @@ const FORMAT_DETAILS: Record<string, string> = {
   'date-time': `${WITH_OFFSET}, in the years 1 to 9999 and not in a leap second`,
   'date-time-of-any-year': WITH_OFFSET,
 }
+/** What a format of ours is called by others. */
+const FORMAT_NAMES: Record<string, string> = { 'date-time-of-any-year': 'date-time' }
 
 const depthOf = ({ instancePath }: ErrorObject): number => instancePath.split('/').length
 

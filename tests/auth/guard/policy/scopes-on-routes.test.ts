@@ -108,7 +108,7 @@ t.test('a route with scopes is opened by any one of them, whatever its path', as
   t.equal((await ask('GET', '/closed', { key: admin })).status, 200)
 })
 
-t.test('a boot warns of an excluded management path, which opens no route of ours, and where nothing is protected', async (t) => {
+t.test('a boot warns of an excluded management path, and where nothing is protected', async (t) => {
   const opens =
     'excludePaths has a management path: a route there without config.scopes needs no key'
   const useless = 'excludePaths has no effect on a route with config.scopes: it still needs a key'

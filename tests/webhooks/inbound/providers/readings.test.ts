@@ -63,7 +63,7 @@ t.test('Twilio: only the form or the body that was signed is an event', async (t
   t.equal(await send(json, signature(ORIGIN + url), { url: `${url}&bodySHA256=x` }), 401)
 })
 
-t.test('Twilio: the end of the URL and the beginning of the fields cannot be told apart', async (t) => {
+t.test('Twilio: what may be the end of the URL or a field is refused', async (t) => {
   const source = providers.twilio({ ...given, path: '/a/:account', publicOrigin: ORIGIN })
   const { send, published } = senderTo(t, source)
   const signed = (target: string, text: string) => ({

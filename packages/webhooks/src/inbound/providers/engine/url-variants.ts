@@ -20,7 +20,9 @@ export function apartFrom(
 ): (request: InboundRequest, names: readonly string[]) => boolean {
   if (!urls?.without) return () => true
   const known = urls.without
-  const field = new RegExp(`(?:${known.map((name) => name.replaceAll('+', String.raw`\+`)).join('|')})(?!=)`)
+  const field = new RegExp(
+    `(?:${known.map((name) => name.replaceAll('+', String.raw`\+`)).join('|')})(?!=)`,
+  )
   return (request, names) => {
     const [, query = ''] = targetOf(request).split(/\?(.*)/s)
     const inPath = Object.values((request.params as Record<string, string> | undefined) ?? {})
