@@ -7,6 +7,7 @@ import type { Preset } from '../../../../packages/webhooks/src/inbound/providers
 import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
 import { hostOf, type Host } from '../host.ts'
+import { hostOf as countingHostOf } from './counting-host.ts'
 import { keysFor, type Keys } from './sign.ts'
 
 const ORIGIN = 'https://example.com'
@@ -92,6 +93,70 @@ t.test(
       const hasKey = preset.deduplicate !== undefined
       const expected = hasKey ? ['accepted', 'duplicate'] : ['accepted', 'accepted']
       t.strictSame(await outcomesOf(host, id), expected, id)
+    }
+  },
+)
+
+const TYPES = [
+  '',
+  'APPLICATION/JSON',
+  'application/json; charset=utf-16',
+  'application/vnd.x+json',
+  'text/plain',
+  'text/xml; charset=shift_jis',
+  'application/x-www-form-urlencoded',
+  'application/x-www-form-urlencoded; charset=iso-8859-1',
+  'multipart/form-data; boundary=x',
+]
+const VALUES = ['x', 'a:b', 'a b', undefined]
+const QUERIES = ['?', '?a=1', '?data.id=1', '?bodySHA256=x', '?AccountSid1', '?a=1&a=2']
+const AROUND = [' ', '\ufeff', '&a=b']
+
+/** What the holder of a request may change: all that it has, and what its row reads. */
+function changesOf({ id, preset }: Sender, { headers, payload, url }: SignedRequest) {
+  const read = [...JSON.stringify(preset).matchAll(/header:([a-z0-9-]+)/g)].map(([, name]) => name)
+  const names = [...new Set([...Object.keys(headers), ...read, 'idempotency-key'])] as string[]
+  const at = url ?? `${ORIGIN}/hooks/${id}`
+  const request = { headers, payload, url: at }
+  return [
+    ...TYPES.map((type) => ({ ...request, headers: { ...headers, 'content-type': type } })),
+    ...names.flatMap((name) =>
+      VALUES.map((value) => {
+        const { [name]: _, ...others } = headers
+        return { ...request, headers: value === undefined ? others : { ...others, [name]: value } }
+      }),
+    ),
+    ...QUERIES.map((query) => ({ ...request, url: at + query })),
+    ...AROUND.flatMap((text) => [
+      { ...request, payload: payload + text },
+      { ...request, payload: text + payload },
+    ]),
+  ]
+}
+
+t.test(
+  'each preset that signs: whatever is changed of a request, it is one event of a name',
+  async (t) => {
+    const signing = senders.filter(
+      ({ preset: { schemes, deduplicate } }) =>
+        deduplicate !== undefined &&
+        schemes.every(({ algorithm }) => algorithm !== 'token' && algorithm !== 'basic'),
+    )
+    t.ok(signing.length > 90)
+    for (const sender of signing) {
+      const { app, published, payloads } = countingHostOf(t, sourceOf(sender), {
+        [sender.id]: sender.keys.secret,
+      })
+      const request = signedBy(sender)
+      await send({ app } as Host, sender, request)
+      const [before, payload] = [published.length, payloads[0]]
+      for (const changed of changesOf(sender, request)) await send({ app } as Host, sender, changed)
+      const names = published.slice(before - 1)
+      t.equal(new Set(names).size, names.length, `${sender.id}: ${names}`)
+      t.ok(
+        payloads.slice(before).every((text) => text === payload),
+        sender.id,
+      )
     }
   },
 )
