@@ -122,7 +122,7 @@ t.test('a boot warns of an excluded management path, and where nothing is protec
       excludePaths: ['/_auth/users', '/_auth/me', '/_webhooks/mine', '/health'],
       protectedPaths: [],
     },
-    after: (app) => app.get('/_webhooks/mine', async () => 'mine'),
+    after: (app) => void app.get('/_webhooks/mine', async () => 'mine'),
   })
   t.strictSame(
     log.entries(opens).map(({ path }) => path),

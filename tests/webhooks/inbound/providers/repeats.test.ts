@@ -113,11 +113,12 @@ const QUERIES = ['?', '?a=1', '?data.id=1', '?bodySHA256=x', '?AccountSid1', '?a
 const AROUND = [' ', '\ufeff', '&a=b']
 
 /** What the holder of a request may change: all that it has, and what its row reads. */
-function changesOf({ id, preset }: Sender, { headers, payload, url }: SignedRequest) {
+function changesOf({ id, preset }: Sender, sent: SignedRequest): SignedRequest[] {
+  const { headers, payload } = sent
   const read = [...JSON.stringify(preset).matchAll(/header:([a-z0-9-]+)/g)].map(([, name]) => name)
   const names = [...new Set([...Object.keys(headers), ...read, 'idempotency-key'])] as string[]
-  const at = url ?? `${ORIGIN}/hooks/${id}`
-  const request = { headers, payload, url: at }
+  const at = sent.url ?? `${ORIGIN}/hooks/${id}`
+  const request = { ...sent, url: at }
   return [
     ...TYPES.map((type) => ({ ...request, headers: { ...headers, 'content-type': type } })),
     ...names.flatMap((name) =>
