@@ -700,6 +700,7 @@ CREATE INDEX warning_i1 ON svc_jobs.warning USING btree (created_on DESC);
 CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_allowances"(holder uuid, late_ms double precision, subjects text[], periods text[], limits integer[], wants integer[], aheads integer[], helds integer[], need_ends integer[], need_costs integer[], need_times integer[], return_places integer[], return_stamps double precision[], return_counts integer[], at_ms double precision DEFAULT NULL::double precision)
  RETURNS TABLE(place integer, granted integer, ahead integer, stamp double precision, used bigint, valid_ms double precision, retry_ms double precision, others_hold integer)
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   stamps float8[];
@@ -737,6 +738,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_of_quota"(whose text, quota_period text, lim integer, costs integer[], times integer[], wanted_ahead integer, held_here integer, return_stamps double precision[], return_counts integer[], at_ms double precision, OUT granted integer, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision, OUT others_hold integer)
  RETURNS record
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   q svc."__svc.auth.quotas";
@@ -799,6 +801,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_of_window"(whose text, seconds integer, lim integer, holder uuid, late_ms double precision, want integer, wanted_ahead integer, held_here integer, return_stamps double precision[], return_counts integer[], at_ms double precision, OUT granted integer, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision, OUT others_hold integer)
  RETURNS record
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   w svc."__svc.auth.windows";
@@ -934,6 +937,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.auth.mark_new_key"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   new.inserted_in := pg_current_xact_id();
@@ -944,6 +948,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.auth.name_audit"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   is_user boolean := new.actor_user_id ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$';
@@ -974,6 +979,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.auth.tell_changed_keys"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   changed text[];
@@ -1003,6 +1009,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.auth.tenant_of_key"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   new.tenant := coalesce(
@@ -1015,6 +1022,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.claim_restricted"(queue_name text, group_ids text[], mosts integer[], owner text, begins_within_ms integer, told_grants uuid[], told_after_ms double precision[], told_took_ms double precision[])
  RETURNS text
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -1200,6 +1208,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.console.erase_tenant"(which text)
  RETURNS TABLE(kind text, erased bigint)
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   links bigint;
@@ -1216,6 +1225,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.console.notify_change"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   perform pg_notify('svc.console.changes', '');
@@ -1226,6 +1236,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.console.notify_ended"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   perform pg_notify('svc.console.ended', '');
@@ -1236,6 +1247,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.dead_letter_id"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   new.id := overlay(
@@ -1249,21 +1261,55 @@ CREATE OR REPLACE FUNCTION svc."__svc.filter_set"(event_name text, tenant text)
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE
-AS $function$ select hashtextextended(event_name || ' ' || tenant, 0) $function$;
+RETURN hashtextextended(((event_name || ' '::text) || tenant), (0)::bigint);
+
+CREATE OR REPLACE FUNCTION svc."__svc.find_filters"(names text[], tenants text[], snapshots text[], readers text[], servers text[], read_at double precision[], kept_seconds double precision)
+ RETURNS TABLE(set text, subscription text, recipient text, filter text)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH filter_set AS MATERIALIZED (
+          SELECT seen.n,
+             seen.name,
+             seen.tenant,
+             (((seen.snapshot IS NOT NULL) AND (seen.server = (EXTRACT(epoch FROM pg_postmaster_start_time()))::text) AND (seen.read_at > ((EXTRACT(epoch FROM now()))::double precision - "__svc.find_filters".kept_seconds)) AND (NOT (EXISTS ( SELECT
+                    FROM svc."__svc.filter_changes" change
+                   WHERE ((change.filter_set = svc."__svc.filter_set"(seen.name, seen.tenant)) AND (change.changed_by >= pg_snapshot_xmin(seen.snapshot)) AND ((change.changed_by = seen.reader) OR (NOT pg_visible_in_snapshot(change.changed_by, seen.snapshot)))))))) IS NOT TRUE) AS is_stale,
+             (EXISTS ( SELECT
+                    FROM svc."__svc.filter_changes" change
+                   WHERE ((change.filter_set = svc."__svc.filter_set"(seen.name, seen.tenant)) AND (change.changed_by = pg_current_xact_id_if_assigned())))) AS is_own
+            FROM UNNEST("__svc.find_filters".names, "__svc.find_filters".tenants, (array_replace("__svc.find_filters".snapshots, ''::text, NULL::text))::pg_snapshot[], (array_replace("__svc.find_filters".readers, ''::text, NULL::text))::xid8[], "__svc.find_filters".servers, "__svc.find_filters".read_at) WITH ORDINALITY seen(name, tenant, snapshot, reader, server, read_at, n)
+         )
+  SELECT NULL::text AS text,
+     NULL::text AS text,
+     NULL::text AS text,
+     (json_build_object('seen', json_build_object('snapshot', (pg_current_snapshot())::text, 'reader', (pg_current_xact_id_if_assigned())::text, 'server', (EXTRACT(epoch FROM pg_postmaster_start_time()))::text, 'readAt', EXTRACT(epoch FROM now())), 'stale', COALESCE(json_agg(filter_set.n) FILTER (WHERE filter_set.is_stale), '[]'::json), 'own', COALESCE(json_agg(filter_set.n) FILTER (WHERE filter_set.is_own), '[]'::json)))::text AS json_build_object
+    FROM filter_set
+ UNION ALL
+  SELECT (filter_set.n)::text AS n,
+     target.subscription,
+     (target.target)::text AS target,
+     (target.filter)::text AS filter
+    FROM (filter_set
+      CROSS JOIN LATERAL ( SELECT target_1.subscription,
+             target_1.target,
+             target_1.filter
+            FROM svc."__svc.targets" target_1
+           WHERE ((target_1.event_name = filter_set.name) AND (target_1.tenant = filter_set.tenant) AND (target_1.filter IS NOT NULL))
+          OFFSET 0) target)
+   WHERE filter_set.is_stale;
+END;
 
 CREATE OR REPLACE FUNCTION svc."__svc.first_uuid"(at timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
  IMMUTABLE
-AS $function$
-  select (lpad(to_hex(case when at < 'epoch' then 0
-                           else floor(extract(epoch from at) * 1000)::bigint end), 12, '0')
-          || repeat('0', 20))::uuid
-$function$;
+RETURN ((lpad(to_hex(CASE WHEN (at < '1970-01-01 00:00:00+00'::timestamp with time zone) THEN (0)::bigint ELSE (floor((EXTRACT(epoch FROM at) * (1000)::numeric)))::bigint END), 12, '0'::text) || repeat('0'::text, 20)))::uuid;
 
 CREATE OR REPLACE FUNCTION svc."__svc.hand_over"()
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   owner oid := (select relowner from pg_class where oid = 'svc."__svc.migrations"'::regclass);
@@ -1305,6 +1351,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.held"(event_names text[], event_ids text[], deduplication_keys text[])
  RETURNS integer[]
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   held int[] := '{}';
@@ -1332,6 +1379,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.lift_restrictions"(queue_name text, group_name text)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   update svc."__svc.job_groups" as known
@@ -1354,6 +1402,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.note_filter_change"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   if old.filter is not null then
@@ -1371,6 +1420,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.note_first_filter"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   insert into svc."__svc.filter_changes" (filter_set, first_of)
@@ -1385,6 +1435,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, trace_contexts text[], filters_seen pg_snapshot, asks_again boolean, undecided boolean[], lock_ms integer)
  RETURNS text
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -1627,6 +1678,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.publish_one"(event_name text, event_id text, payload text, tenant text, trace_context text, offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, lock_ms integer)
  RETURNS text
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -1779,19 +1831,10 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.queued_events"(of_queue text, of_group text)
- RETURNS TABLE(name text, id text)
- LANGUAGE sql
- STABLE
-AS $function$
-  select job.data ->> 'event', job.data ->> 'eventId' from svc_jobs.job as job
-   where job.name in (of_queue, of_queue || '.dlq') and job.singleton_key = of_group
-     and job.state in ('created', 'retry', 'active')
-$function$;
-
 CREATE OR REPLACE FUNCTION svc."__svc.restrict_group"(queue_name text, group_name text, rate integer, per_seconds integer, at_a_time integer, in_order boolean, is_new boolean)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   insert into svc."__svc.job_groups" as known
@@ -1820,6 +1863,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.delete_missing_events"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   delete from svc."__svc.webhooks.missing_events"
@@ -1831,6 +1875,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.drop_log_days"(days_kept integer)
  RETURNS integer
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   oldest date := (now() at time zone 'utc')::date - days_kept;
@@ -1859,6 +1904,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.log_inbound"(created integer[], payloads text[], payloads_are_bodies boolean[], ids uuid[], sources text[], tenants text[], outcomes text[], reasons text[], events text[], event_ids text[], ips text[], bytes integer[], durations_ms integer[], urls text[], headers text[], bodies bytea[], verified boolean[], event_names text[], request_parts text[])
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
@@ -1889,6 +1935,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.make_log_days"(days_ahead integer)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   today date := (now() at time zone 'utc')::date;
@@ -1929,6 +1976,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.name_audit"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   select coalesce(label, url) into new.target_name
@@ -1945,13 +1993,12 @@ CREATE OR REPLACE FUNCTION svc."__svc.webhooks.published_id"(event_id text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-AS $function$
-  select substr(event_id, strpos(event_id, E'\x1f') + 1)
-$function$;
+RETURN substr(event_id, (strpos(event_id, ''::text) + 1));
 
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.raise_version"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   update svc."__svc.targets" set version = gen_random_uuid() where target = old.id;
@@ -1962,6 +2009,7 @@ $function$;
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.restrict"()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   if tg_op = 'DELETE' then

@@ -1,5 +1,8 @@
 -- A trigger and not a default: a restored dump names the column, with a value of another time.
-create function svc."__svc.auth.mark_new_key"() returns trigger language plpgsql as $$
+create function svc."__svc.auth.mark_new_key"() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   new.inserted_in := pg_current_xact_id();
   return new;
@@ -10,7 +13,10 @@ create trigger mark_inserted before insert or update of key_hash on svc."__svc.a
   for each row execute function svc."__svc.auth.mark_new_key"();
 
 -- In a restore the row of the user may come later: the tenant in the dump stays then.
-create function svc."__svc.auth.tenant_of_key"() returns trigger language plpgsql as $$
+create function svc."__svc.auth.tenant_of_key"() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   new.tenant := coalesce(
     (select users.tenant from svc."__svc.auth.users" as users where users.id = new.user_id),
@@ -24,7 +30,10 @@ create trigger take_tenant before insert on svc."__svc.auth.api_keys"
 
 -- A trigger, so that every statement that revokes a key is recorded, also one typed into psql. An
 -- insert needs none: no process can remember a key that did not exist.
-create function svc."__svc.auth.tell_changed_keys"() returns trigger language plpgsql as $$
+create function svc."__svc.auth.tell_changed_keys"() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   changed text[];
 begin
@@ -65,7 +74,10 @@ create function svc."__svc.auth.grant_of_window"(
   return_stamps float8[], return_counts integer[], at_ms float8,
   out granted integer, out ahead integer, out stamp float8, out used bigint,
   out valid_ms float8, out retry_ms float8, out others_hold integer
-) language plpgsql as $$
+)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   w svc."__svc.auth.windows";
   window_ms float8 := seconds * 1000.0;
@@ -205,7 +217,10 @@ create function svc."__svc.auth.grant_of_quota"(
   return_stamps float8[], return_counts integer[], at_ms float8,
   out granted integer, out ahead integer, out stamp float8, out used bigint,
   out valid_ms float8, out retry_ms float8, out others_hold integer
-) language plpgsql as $$
+)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   q svc."__svc.auth.quotas";
   now_at timestamptz;
@@ -278,7 +293,9 @@ create function svc."__svc.auth.grant_allowances"(
   at_ms float8 default null
 ) returns table (place integer, granted integer, ahead integer, stamp float8, used bigint,
   valid_ms float8, retry_ms float8, others_hold integer)
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   stamps float8[];
   counts integer[];
@@ -316,6 +333,7 @@ $$;
 -- what the change says of it. A role that may not read these tables writes rows without names.
 create function svc."__svc.auth.name_audit"() returns trigger
   language plpgsql
+  set search_path = pg_catalog, pg_temp
 as $$
 declare
   is_user boolean := new.actor_user_id ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$';

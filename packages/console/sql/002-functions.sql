@@ -1,6 +1,7 @@
 -- Sessions that ended: each process looks at the pages that it has open.
 create function svc."__svc.console.notify_ended"() returns trigger
   language plpgsql
+  set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform pg_notify('svc.console.ended', '');
@@ -15,6 +16,7 @@ create trigger "__svc.console.notify_ended" after delete on svc."__svc.console.s
 create function svc."__svc.console.erase_tenant"(which text)
   returns table (kind text, erased bigint)
   language plpgsql
+  set search_path = pg_catalog, pg_temp
 as $$
 declare
   links bigint;
@@ -31,6 +33,7 @@ $$;
 -- Says that something was changed, by whatever process: each change writes a row of the audit.
 create function svc."__svc.console.notify_change"() returns trigger
   language plpgsql
+  set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform pg_notify('svc.console.changes', '');

@@ -1,15 +1,21 @@
+-- The functions of core. What names mean in them is not for the caller's search_path to decide: schemas of a
+-- host may have functions and operators of the same names. Those in plpgsql set their own path, and those of
+-- one SQL expression are bound when they are made, and still merged into the statements that call them.
+
 -- The smallest UUIDv7 of a moment (RFC 9562, section 5.7). There is no time before 1970 in it: the
 -- smallest one of such a moment is the smallest of all.
 create function svc."__svc.first_uuid"(at timestamptz) returns uuid
-language sql immutable as $$
-  select (lpad(to_hex(case when at < 'epoch' then 0
-                           else floor(extract(epoch from at) * 1000)::bigint end), 12, '0')
-          || repeat('0', 20))::uuid
-$$;
+language sql immutable
+return (lpad(to_hex(case when at < 'epoch' then 0
+                         else floor(extract(epoch from at) * 1000)::bigint end), 12, '0')
+        || repeat('0', 20))::uuid;
 
 -- A dead letter gets a UUIDv7: newest first is a sort by id, and a page can begin after an id whose
 -- letter is gone. pg-boss draws random ids.
-create function svc."__svc.dead_letter_id"() returns trigger language plpgsql as $$
+create function svc."__svc.dead_letter_id"() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   new.id := overlay(
     overlay(gen_random_uuid()::text placing left(svc."__svc.first_uuid"(new.created_on)::text, 13) from 1 for 13)
@@ -19,10 +25,13 @@ end
 $$;
 
 create function svc."__svc.filter_set"(event_name text, tenant text) returns bigint
-language sql immutable as $$ select hashtextextended(event_name || ' ' || tenant, 0) $$;
+language sql immutable
+return hashtextextended(event_name || ' ' || tenant, 0);
 
 create function svc."__svc.note_filter_change"() returns trigger
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   if old.filter is not null then
     insert into svc."__svc.filter_changes" (filter_set)
@@ -41,7 +50,9 @@ create trigger note_filter_change
   on svc."__svc.targets" for each row execute function svc."__svc.note_filter_change"();
 
 create function svc."__svc.note_first_filter"() returns trigger
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   insert into svc."__svc.filter_changes" (filter_set, first_of)
   select svc."__svc.filter_set"(old.event_name, old.tenant), old.target
@@ -58,6 +69,63 @@ create trigger note_first_filter
   after delete or update of filter on svc."__svc.targets" for each row
   when (old.filter is null)
   execute function svc."__svc.note_first_filter"();
+
+-- The filters of recipients, by sets: which of those that a process knows are stale, and the recipients of
+-- these. A function, because it runs in transactions of a host as well.
+create function svc."__svc.find_filters"(
+  names text[],
+  tenants text[],
+  -- In which each was read, and by which transaction; '' instead of null, which arrays of parameters hold
+  -- only where the setting array_nulls is on.
+  snapshots text[],
+  readers text[],
+  servers text[],
+  read_at float8[],
+  kept_seconds float8
+) returns table (set text, subscription text, recipient text, filter text)
+language sql stable
+begin atomic
+  with filter_set as materialized (
+    select n, name, tenant,
+           (snapshot is not null and server = extract(epoch from pg_postmaster_start_time())::text
+             and seen.read_at > extract(epoch from now()) - kept_seconds
+             and not exists (
+               select from svc."__svc.filter_changes" as change
+                where change.filter_set = svc."__svc.filter_set"(name, seen.tenant)
+                  and change.changed_by >= pg_snapshot_xmin(snapshot)
+                  and (change.changed_by = reader
+                       or not pg_visible_in_snapshot(change.changed_by, snapshot)))
+           ) is not true as is_stale,
+           exists (
+             select from svc."__svc.filter_changes" as change
+              where change.filter_set = svc."__svc.filter_set"(name, seen.tenant)
+                and change.changed_by = pg_current_xact_id_if_assigned()) as is_own
+      from unnest(names, tenants, array_replace(snapshots, '', null)::pg_snapshot[],
+                  array_replace(readers, '', null)::xid8[], servers, read_at) with ordinality
+             as seen (name, tenant, snapshot, reader, server, read_at, n)
+  )
+  select null::text, null::text, null::text,
+         json_build_object(
+           'seen', json_build_object(
+             'snapshot', pg_current_snapshot()::text,
+             'reader', pg_current_xact_id_if_assigned()::text,
+             'server', extract(epoch from pg_postmaster_start_time())::text,
+             'readAt', extract(epoch from now())),
+           'stale', coalesce(json_agg(n) filter (where is_stale), '[]'),
+           'own', coalesce(json_agg(n) filter (where is_own), '[]'))::text
+    from filter_set
+  union all
+  select filter_set.n::text, target.subscription, target.target::text, target.filter::text
+    from filter_set
+   -- "offset" makes the planner read the index once for each set, instead of the whole table.
+   cross join lateral (
+     select target.subscription, target.target, target.filter from svc."__svc.targets" as target
+      where target.event_name = filter_set.name and target.tenant = filter_set.tenant
+        and target.filter is not null
+     offset 0
+   ) as target
+   where filter_set.is_stale;
+end;
 
 -- A publish, whole: the events, and a job for each recipient. One round trip, in the caller's
 -- transaction or in one of its own.
@@ -104,6 +172,7 @@ create function svc."__svc.publish"(
   lock_ms int
 ) returns text
 language plpgsql
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -372,6 +441,7 @@ create function svc."__svc.publish_one"(
   lock_ms int
 ) returns text
 language plpgsql
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -528,7 +598,9 @@ $$;
 -- deduplication key where there are keys. Nothing is written: each row goes in alone, and out again.
 create function svc."__svc.held"(event_names text[], event_ids text[], deduplication_keys text[])
 returns int[]
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   held int[] := '{}';
 begin
@@ -571,6 +643,7 @@ create function svc."__svc.claim_restricted"(
   told_took_ms float8[]
 ) returns text
 language plpgsql
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -753,6 +826,21 @@ begin
 end
 $$;
 
+-- The events of which a recipient has a job or a dead letter. A package reads them in its own statements
+-- without knowing pg-boss's tables.
+create function svc."__svc.queued_events"(of_queue text, of_recipient text)
+returns table (name text, id text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+    select job.data ->> 'event', job.data ->> 'eventId' from svc_jobs.job as job
+     where job.name in (of_queue, of_queue || '.dlq') and job.singleton_key = of_recipient
+       and job.state in ('created', 'retry', 'active');
+end
+$$;
+
 -- Sets what restricts the attempts of a group: from the commit on it holds for every attempt that begins.
 -- Jobs that wait already are parked in the background before the first of them is claimed.
 create function svc."__svc.restrict_group"(
@@ -767,7 +855,9 @@ create function svc."__svc.restrict_group"(
   -- The group has had no job yet.
   is_new boolean
 ) returns void
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   insert into svc."__svc.job_groups" as known
     (queue, group_id, restricted, rate_limit, rate_seconds, max_in_flight, ordered, unparked_since)
@@ -794,7 +884,9 @@ $$;
 
 -- The jobs of the group go on as those of any other. Those that are parked are claimed in turns.
 create function svc."__svc.lift_restrictions"(queue_name text, group_name text) returns void
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   update svc."__svc.job_groups" as known
      set restricted = false, rate_limit = null, rate_seconds = null, max_in_flight = null,
@@ -816,7 +908,9 @@ $$;
 -- What this role has made belongs to the owner of the tables from now on. Logins may come and go: a
 -- login that owns a table cannot be dropped, and the owner could not alter that table.
 create function svc."__svc.hand_over"() returns void
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   owner oid := (select relowner from pg_class where oid = 'svc."__svc.migrations"'::regclass);
   maker oid := (select oid from pg_roles where rolname = current_user);

@@ -65,9 +65,8 @@ create table svc."__svc.webhooks.deleted_webhooks" (
 
 -- The id of an event as its publish gave it; see event-id.ts.
 create function svc."__svc.webhooks.published_id"(event_id text) returns text
-language sql immutable parallel safe as $$
-  select substr(event_id, strpos(event_id, E'\x1f') + 1)
-$$;
+language sql immutable parallel safe
+return substr(event_id, strpos(event_id, E'\x1f') + 1);
 
 -- One row is one attempt. The ids are UUIDv7, which begin with the time: the table is partitioned
 -- by them, a day (UTC) each, so that old days are dropped whole, and a page of the newest rows of a

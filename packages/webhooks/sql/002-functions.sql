@@ -1,7 +1,9 @@
 -- Makes the partitions of today and of the days that follow, where they are not there yet. No setting of
 -- a session changes their names.
 create function svc."__svc.webhooks.make_log_days"(days_ahead integer) returns void
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   today date := (now() at time zone 'utc')::date;
   day date;
@@ -41,7 +43,9 @@ $$;
 -- Drops the oldest days that are not kept any more, a month of them at most: the locks of a transaction
 -- are few, also where the log was kept for years. Returns how many.
 create function svc."__svc.webhooks.drop_log_days"(days_kept integer) returns integer
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   oldest date := (now() at time zone 'utc')::date - days_kept;
   name text;
@@ -68,7 +72,9 @@ $$;
 
 -- A webhook is restricted in core as its settings say.
 create function svc."__svc.webhooks.restrict"() returns trigger
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   if tg_op = 'DELETE' then
     perform svc."__svc.lift_restrictions"('__svc.webhooks.deliver', old.id::text);
@@ -102,7 +108,9 @@ create constraint trigger lift_deleted after delete on svc."__svc.webhooks.regis
 -- A webhook that changes gets another version, which a publish returns with its jobs: see
 -- outbound/delivery/known-webhooks.ts.
 create function svc."__svc.webhooks.raise_version"() returns trigger
-language plpgsql as $$
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   update svc."__svc.targets" set version = gen_random_uuid() where target = old.id;
   return null;
@@ -126,6 +134,7 @@ create trigger raise_version_of_deleted after delete on svc."__svc.webhooks.regi
 -- What belongs to a recovery is deleted with it.
 create function svc."__svc.webhooks.delete_missing_events"() returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from svc."__svc.webhooks.missing_events"
@@ -169,6 +178,7 @@ create function svc."__svc.webhooks.log_inbound"(
   request_parts text[]
 ) returns void
 language plpgsql
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -200,6 +210,7 @@ $$;
 -- change says of it. A role that may not read the table writes rows without names.
 create function svc."__svc.webhooks.name_audit"() returns trigger
   language plpgsql
+  set search_path = pg_catalog, pg_temp
 as $$
 begin
   select coalesce(label, url) into new.target_name
