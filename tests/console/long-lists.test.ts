@@ -26,7 +26,7 @@ function readBy(plans: Plan[]) {
     .map(nodesOf)
     .filter((nodes) => nodes.every((node) => node['Node Type'] !== 'ModifyTable'))
     .flat()
-    .filter((node) => /^__svc\.(?!targets|processes)/.test(node['Relation Name'] ?? ''))
+    .filter((node) => /^__svc\.(?!recipients|processes)/.test(node['Relation Name'] ?? ''))
   const read = scans.reduce(
     (sum, scan) =>
       sum +

@@ -25,14 +25,14 @@ create index on svc."__svc.events" using brin (published_at);
 create index events_of_tenants on svc."__svc.events" (tenant, published_at) where tenant is not null;
 
 -- Who wants which event. Read by every publish in every process, so that a process that only
--- publishes queues the same jobs as any other. With `targeted` the event fans out: one job for
--- each of its targets, else one job for the subscription.
+-- publishes queues the same jobs as any other. Where it `fans_out`, an event makes a
+-- job for each of its recipients, else one job for the subscription.
 create table svc."__svc.subscriptions" (
   event_name text collate "C" not null,
   subscription text collate "C" not null,
   queue text not null,
   idempotent boolean not null default true,
-  targeted boolean not null default false,
+  fans_out boolean not null default false,
   -- For how many days after its publish an event is needed by what shows it.
   keep_days integer not null default 0,
   primary key (event_name, subscription)
@@ -40,12 +40,12 @@ create table svc."__svc.subscriptions" (
 
 create index on svc."__svc.subscriptions" (subscription);
 
--- The targets of the subscriptions that fan out; the event name '*' stands for every event of
+-- The recipients of the subscriptions that fan out; the event name '*' stands for every event of
 -- the subscription.
-create table svc."__svc.targets" (
+create table svc."__svc.recipients" (
   subscription text collate "C" not null,
   event_name text collate "C" not null,
-  target uuid not null,
+  recipient uuid not null,
   -- '' for the operator's, which get the events of all tenants.
   tenant text collate "C" not null default '',
   -- Which events, of those that it wants, the recipient is sent; see filter.ts. Null for all.
@@ -54,17 +54,17 @@ create table svc."__svc.targets" (
   -- version in memory does not read it again for a job that it publishes. Random: a recipient that is
   -- deleted and made again has another one.
   version uuid not null default gen_random_uuid(),
-  primary key (subscription, event_name, target)
+  primary key (subscription, event_name, recipient)
 );
 
-create index on svc."__svc.targets" (target);
+create index on svc."__svc.recipients" (recipient);
 
 -- A publish walks along these: the recipients of one event and one tenant, ...
-create index targets_by_tenant on svc."__svc.targets" (subscription, event_name, tenant, target)
+create index recipients_by_tenant on svc."__svc.recipients" (subscription, event_name, tenant, recipient)
   where filter is null;
 
 -- ... and those that have a filter.
-create index targets_with_filter on svc."__svc.targets" (event_name, tenant)
+create index recipients_with_filter on svc."__svc.recipients" (event_name, tenant)
   where filter is not null;
 
 -- Processes keep the filters of recipients in memory. Each publish reads from this table whether the
@@ -116,20 +116,20 @@ create table svc."__svc.processes" (
 -- Renewed every few seconds: room on the page for the new version of a row.
 with (fillfactor = 50);
 
--- A group is what jobs belong together by: the webhook of a delivery. A row here says that jobs of
--- the group are not fetched in the ordinary way, or stand apart from the others ("parked": blocked
+-- The recipient of a job is what it is for: the webhook of a delivery. A row here says that jobs for
+-- the recipient are not fetched in the ordinary way, or stand apart from the others ("parked": blocked
 -- in pg-boss's table, and therefore not in the index that fetches walk).
-create table svc."__svc.job_groups" (
+create table svc."__svc.recipient_states" (
   queue text collate "C" not null,
-  group_id text collate "C" not null,
-  -- No job of the group is started: its webhook is inactive or deleted.
+  recipient text collate "C" not null,
+  -- No job for it is started: the webhook is inactive or deleted.
   held boolean not null default false,
-  -- The last attempts of the group failed: its jobs are tried few at a time.
+  -- The last attempts failed: its jobs are tried few at a time.
   circuit_open boolean not null default false,
-  -- When a job of the group was parked last. A row may go only a while after that.
+  -- When a job for it was parked last. A row may go only a while after that.
   parked_at timestamptz not null default now(),
   -- Restrictions hold over all processes: how many attempts may begin in a span of time, how many may
-  -- run at a time, and in which order. The jobs of such a group wait parked from the start, stay marked
+  -- run at a time, and in which order. Jobs for such a recipient wait parked from the start, stay marked
   -- as such while they run, and are claimed by "__svc.claim_restricted" alone.
   restricted boolean not null default false,
   rate_limit integer,
@@ -137,32 +137,32 @@ create table svc."__svc.job_groups" (
   max_in_flight integer,
   -- One job at a time, the oldest first. One that waits for its next attempt holds the others.
   ordered boolean not null default false,
-  -- Since when the group is restricted, while jobs from before may wait among those of other groups.
-  -- No job of it is claimed until all of them are parked.
+  -- Since when it is restricted, while jobs from before may wait among those of others. No job for it is
+  -- claimed until all of them are parked.
   unparked_since timestamptz,
-  primary key (queue, group_id)
+  primary key (queue, recipient)
 );
 
--- The right to begin attempts of a group with a rate. Those that count for no span any more are
+-- The right to begin attempts at a recipient with a rate. Those that count for no span any more are
 -- deleted as the next ones are granted.
-create table svc."__svc.job_grants" (
+create table svc."__svc.attempt_grants" (
   id uuid primary key,
   queue text collate "C" not null,
-  group_id text collate "C" not null,
+  recipient text collate "C" not null,
   granted_at timestamptz not null,
   -- The attempts have begun by then: an upper bound, until the process has told when.
   begun_by timestamptz not null,
   attempts integer not null default 1
 );
 
-create index on svc."__svc.job_grants" (queue, group_id, begun_by);
+create index on svc."__svc.attempt_grants" (queue, recipient, begun_by);
 
--- Work on many jobs of one group, which is done in portions: what an operator asked for is answered
+-- Work on many jobs for one recipient, which is done in portions: what an operator asked for is answered
 -- at once, and holds from then on.
-create table svc."__svc.job_moves" (
+create table svc."__svc.moves" (
   id bigint generated always as identity primary key,
   queue text collate "C" not null,
-  group_id text collate "C" not null,
+  recipient text collate "C" not null,
   -- 'discard': delete what waits. 'redrive': put dead letters back to work. 'bury': delete them.
   kind text not null check (kind in ('discard', 'redrive', 'bury')),
   -- For dead letters: only those with a smaller id.
@@ -173,15 +173,15 @@ create table svc."__svc.job_moves" (
   created_at timestamptz not null default now()
 );
 
-create index on svc."__svc.job_moves" (queue, group_id);
+create index on svc."__svc.moves" (queue, recipient);
 
--- Work that puts deliveries of one group back on their way, in portions and at a pace: see
+-- Work that puts deliveries of one recipient back on their way, in portions and at a pace: see
 -- recoveries-table.ts.
 create table svc."__svc.recoveries" (
   -- A UUIDv7: newest first is a sort by id.
   id uuid primary key,
   queue text collate "C" not null,
-  group_id text collate "C" not null,
+  recipient text collate "C" not null,
   -- 'dead': dead letters. 'failed': jobs that wait for their next attempt. 'missing': what the
   -- worker of the queue determines.
   what text not null check (what in ('dead', 'failed', 'missing')),
@@ -202,7 +202,7 @@ create table svc."__svc.recoveries" (
 );
 
 create index on svc."__svc.recoveries" (queue, next_at) where finished_at is null;
-create index on svc."__svc.recoveries" (queue, group_id, id);
+create index on svc."__svc.recoveries" (queue, recipient, id);
 
 -- Who changed what. A row is written in the transaction of the change, and never changed.
 create table svc."__svc.audit" (

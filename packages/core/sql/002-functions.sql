@@ -46,8 +46,8 @@ end
 $$;
 
 create trigger note_filter_change
-  after insert or delete or update of subscription, event_name, target, tenant, filter
-  on svc."__svc.targets" for each row execute function svc."__svc.note_filter_change"();
+  after insert or delete or update of subscription, event_name, recipient, tenant, filter
+  on svc."__svc.recipients" for each row execute function svc."__svc.note_filter_change"();
 
 create function svc."__svc.note_first_filter"() returns trigger
 language plpgsql
@@ -55,10 +55,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into svc."__svc.filter_changes" (filter_set, first_of)
-  select svc."__svc.filter_set"(old.event_name, old.tenant), old.target
+  select svc."__svc.filter_set"(old.event_name, old.tenant), old.recipient
    where exists (
-     select from svc."__svc.targets"
-      where subscription = old.subscription and target = old.target and filter is not null);
+     select from svc."__svc.recipients"
+      where subscription = old.subscription and recipient = old.recipient and filter is not null);
   return null;
 end
 $$;
@@ -66,7 +66,7 @@ $$;
 -- Where it wants other events too from now on, the row without a filter is deleted and others are
 -- inserted. This runs at the end of the statement, and sees them.
 create trigger note_first_filter
-  after delete or update of filter on svc."__svc.targets" for each row
+  after delete or update of filter on svc."__svc.recipients" for each row
   when (old.filter is null)
   execute function svc."__svc.note_first_filter"();
 
@@ -115,15 +115,15 @@ begin atomic
            'own', coalesce(json_agg(n) filter (where is_own), '[]'))::text
     from filter_set
   union all
-  select filter_set.n::text, target.subscription, target.target::text, target.filter::text
+  select filter_set.n::text, its.subscription, its.recipient::text, its.filter::text
     from filter_set
    -- "offset" makes the planner read the index once for each set, instead of the whole table.
    cross join lateral (
-     select target.subscription, target.target, target.filter from svc."__svc.targets" as target
-      where target.event_name = filter_set.name and target.tenant = filter_set.tenant
-        and target.filter is not null
+     select known.subscription, known.recipient, known.filter from svc."__svc.recipients" as known
+      where known.event_name = filter_set.name and known.tenant = filter_set.tenant
+        and known.filter is not null
      offset 0
-   ) as target
+   ) as its
    where filter_set.is_stale;
 end;
 
@@ -147,12 +147,12 @@ create function svc."__svc.publish"(
   -- filters were not asked: then nothing is written if any recipient has one.
   matched_events int[],
   matched_subscriptions text[],
-  matched_targets uuid[],
+  matched_recipients uuid[],
   -- What the publishing process can start now: the queues it works on, and free slots of each ...
   offered_queues text[],
   offered_slots int[],
-  -- ... save jobs of these groups.
-  full_groups text[],
+  -- ... save jobs for these recipients.
+  full_recipients text[],
   -- Names the process in the jobs that it claims; null where its death would not be seen.
   owner text,
   retry_limit int,
@@ -201,24 +201,24 @@ begin
   end if;
   -- Nested: filters of other tenants are looked at only where there are some under these names.
   if matched_events is null and exists (
-       select from svc."__svc.targets"
+       select from svc."__svc.recipients"
         where filter is not null and event_name = any(event_names || '*'::text)) then
     if exists (
          select from (
            select distinct name, tenant from unnest(event_names, tenants) as given (name, tenant)
          ) as given
         cross join lateral (
-          select from svc."__svc.targets"
+          select from svc."__svc.recipients"
            where filter is not null and event_name = given.name and tenant = ''
           union all
-          select from svc."__svc.targets"
+          select from svc."__svc.recipients"
            where filter is not null and event_name = given.name and tenant = given.tenant
           union all
-          select from svc."__svc.targets"
+          select from svc."__svc.recipients"
            where filter is not null
              and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
           union all
-          select from svc."__svc.targets"
+          select from svc."__svc.recipients"
            where filter is not null
              and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
         ) as filtered) then
@@ -290,16 +290,16 @@ begin
 
   with first_filter as materialized (
     -- Of recipients that had no filter when they were asked.
-    select distinct first_of as target from svc."__svc.filter_changes"
+    select distinct first_of as recipient from svc."__svc.filter_changes"
      where first_of is not null
        and changed_by >= pg_snapshot_xmin(asked_at)
        and changed_by < pg_snapshot_xmax(pg_current_snapshot())
        and changed_by is distinct from pg_current_xact_id_if_assigned()
        and not pg_visible_in_snapshot(changed_by, asked_at)
-  ), recipient as (
+  ), wanted as (
     -- An event that existed is wanted only by subscriptions that ask for replays.
-    select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
-           target.version, target.filter, gen_random_uuid() as job_id
+    select given.n, given.name, given.id, wants.queue, found.recipient::text as recipient,
+           found.version, found.filter, gen_random_uuid() as job_id
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
       join svc."__svc.subscriptions" as wants
         on wants.event_name = given.name
@@ -307,63 +307,63 @@ begin
             or not wants.idempotent and deduplication_keys is null)
       left join lateral (
         -- '' for recipients without a tenant.
-        select target, version, null::jsonb as filter from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
+        select recipient, version, null::jsonb as filter from svc."__svc.recipients"
+         where wants.fans_out and subscription = wants.subscription
            and filter is null and event_name = given.name and tenant = ''
         union all
-        select target, version, null::jsonb as filter from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
+        select recipient, version, null::jsonb as filter from svc."__svc.recipients"
+         where wants.fans_out and subscription = wants.subscription
            and filter is null and event_name = given.name and tenant = given.tenant
         union all
-        select target, version, null::jsonb as filter from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
+        select recipient, version, null::jsonb as filter from svc."__svc.recipients"
+         where wants.fans_out and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
         union all
-        select target, version, null::jsonb as filter from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
+        select recipient, version, null::jsonb as filter from svc."__svc.recipients"
+         where wants.fans_out and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
         union all
         -- A recipient whose filter was removed after it had been asked is among those above.
-        select matched.target, null, case when matched.is_undecided then filtered.filter end
-          from unnest(matched_events, matched_subscriptions, matched_targets, undecided)
-                 as matched (n, subscription, target, is_undecided)
+        select matched.recipient, null, case when matched.is_undecided then filtered.filter end
+          from unnest(matched_events, matched_subscriptions, matched_recipients, undecided)
+                 as matched (n, subscription, recipient, is_undecided)
          cross join lateral (
-           select filter from svc."__svc.targets"
-            where subscription = matched.subscription and target = matched.target
+           select filter from svc."__svc.recipients"
+            where subscription = matched.subscription and recipient = matched.recipient
               and event_name in (given.name, '*') and filter is not null
             limit 1
          ) as filtered
          where matched.n = given.n and matched.subscription = wants.subscription
         union all
-        select target, null, null from first_filter
-         where wants.targeted
+        select recipient, null, null from first_filter
+         where wants.fans_out
            and exists (
-             select from svc."__svc.targets" as filtered
-              where filtered.subscription = wants.subscription and filtered.target = first_filter.target
+             select from svc."__svc.recipients" as filtered
+              where filtered.subscription = wants.subscription and filtered.recipient = first_filter.recipient
                 and (filtered.event_name = given.name
                      or filtered.event_name = '*' and not starts_with(given.name, 'svc.'))
                 and filtered.tenant in ('', given.tenant) and filtered.filter is not null)
            -- A recipient whose former filter matched is among the matched already.
-           and target <> all(matched_targets) is not false
-      ) as target on true
-     where target.target is not null or not wants.targeted
+           and recipient <> all(matched_recipients) is not false
+      ) as found on true
+     where found.recipient is not null or not wants.fans_out
   ), placed as (
-    select recipient.*,
-           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
+    select wanted.*,
+           -- Jobs for a recipient that is restricted, or whose circuit is open, wait apart from the others
            -- from the start.
-           job_group.restricted is not null as is_parked,
-           job_group.restricted is true as is_restricted,
-           job_group.restricted is null and recipient.group_id <> all(full_groups) is not false
+           its.restricted is not null as is_parked,
+           its.restricted is true as is_restricted,
+           its.restricted is null and wanted.recipient <> all(full_recipients) is not false
              and row_number() over () <= coalesce(
-                   offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
-      from recipient
+                   offered_slots[array_position(offered_queues, wanted.queue)], 0) as is_claimed
+      from wanted
       left join lateral (
-        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
-        select known.restricted from svc."__svc.job_groups" as known
-         where known.queue = recipient.queue and known.group_id = recipient.group_id
+        -- The lock keeps the row: without it nobody would look for the parked jobs.
+        select known.restricted from svc."__svc.recipient_states" as known
+         where known.queue = wanted.queue and known.recipient = wanted.recipient
            and (known.circuit_open or known.restricted)
            for key share
-      ) as job_group on true
+      ) as its on true
   ), job as (
     insert into svc_jobs.job
       (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
@@ -371,12 +371,12 @@ begin
        expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
     select placed.job_id, placed.queue,
            jsonb_strip_nulls(jsonb_build_object(
-             'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
+             'event', placed.name, 'eventId', placed.id, 'recipient', placed.recipient,
              'deliveryId', placed.job_id))
              -- Not stripped of the nulls in it.
              || case when placed.filter is null then '{}' else jsonb_build_object('filter', placed.filter) end,
            case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-           placed.is_parked, placed.group_id, placed.group_id,
+           placed.is_parked, placed.recipient, placed.recipient,
            case when placed.is_claimed then owner end,
            case when placed.is_claimed then now() end,
            case when placed.is_claimed then clock_timestamp() end,
@@ -394,13 +394,13 @@ begin
            'jobs', count(*),
            'queues', coalesce(json_agg(distinct queue)
                        filter (where not is_claimed and not is_restricted), '[]'),
-           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
+           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'recipient', recipient))
                            filter (where is_restricted), '[]'),
            'claimed', coalesce(json_agg(case when filter is null then
-                        json_build_object('id', job_id, 'queue', queue, 'group', group_id,
+                        json_build_object('id', job_id, 'queue', queue, 'recipient', recipient,
                                           'version', version, 'event', n)
                       else
-                        json_build_object('id', job_id, 'queue', queue, 'group', group_id,
+                        json_build_object('id', job_id, 'queue', queue, 'recipient', recipient,
                                           'version', version, 'event', n, 'filter', filter)
                       end) filter (where is_claimed), '[]'),
            'publishedAt', extract(epoch from now()) * 1000,
@@ -429,8 +429,8 @@ create function svc."__svc.publish_one"(
   -- What the publishing process can start now: the queues it works on, and free slots of each ...
   offered_queues text[],
   offered_slots int[],
-  -- ... save jobs of these groups.
-  full_groups text[],
+  -- ... save jobs for these recipients.
+  full_recipients text[],
   -- Names the process in the jobs that it claims; null where its death would not be seen.
   owner text,
   retry_limit int,
@@ -464,18 +464,18 @@ begin
     perform set_config('lock_timeout', lock_ms::text, true);
   end if;
   if exists (
-       select from svc."__svc.targets"
+       select from svc."__svc.recipients"
         where filter is not null
           and event_name = "__svc.publish_one".event_name and tenant = ''
        union all
-       select from svc."__svc.targets"
+       select from svc."__svc.recipients"
         where filter is not null
           and event_name = "__svc.publish_one".event_name and tenant = "__svc.publish_one".tenant
        union all
-       select from svc."__svc.targets"
+       select from svc."__svc.recipients"
         where filter is not null and event_name = any_name and tenant = ''
        union all
-       select from svc."__svc.targets"
+       select from svc."__svc.recipients"
         where filter is not null
           and event_name = any_name and tenant = "__svc.publish_one".tenant) then
     return '{"hasFilters":true}';
@@ -497,87 +497,87 @@ begin
                   and changed_by < pg_snapshot_xmax(pg_current_snapshot())
                   and changed_by is distinct from pg_current_xact_id_if_assigned()
                   and not pg_visible_in_snapshot(changed_by, asked_at)) as is_any
-    ), recipient as materialized (
-      select wants.queue, target.target::text as group_id, target.version,
+    ), wanted as materialized (
+      select wants.queue, found.recipient::text as recipient, found.version,
              gen_random_uuid() as job_id,
-             -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
+             -- Jobs for a recipient that is restricted, or whose circuit is open, wait apart from the others
              -- from the start.
-             job_group.restricted is not null as is_parked,
-             job_group.restricted is true as is_restricted,
-             job_group.restricted is null and target.target::text <> all(full_groups) is not false
+             its.restricted is not null as is_parked,
+             its.restricted is true as is_restricted,
+             its.restricted is null and found.recipient::text <> all(full_recipients) is not false
                and row_number() over () <= coalesce(
                      offered_slots[array_position(offered_queues, wants.queue)], 0) as is_claimed
         from svc."__svc.subscriptions" as wants
         left join lateral (
           -- '' for recipients without a tenant.
-          select target, version from svc."__svc.targets"
-           where wants.targeted and subscription = wants.subscription and filter is null
+          select recipient, version from svc."__svc.recipients"
+           where wants.fans_out and subscription = wants.subscription and filter is null
              and event_name = "__svc.publish_one".event_name and tenant = ''
           union all
-          select target, version from svc."__svc.targets"
-           where wants.targeted and subscription = wants.subscription and filter is null
+          select recipient, version from svc."__svc.recipients"
+           where wants.fans_out and subscription = wants.subscription and filter is null
              and event_name = "__svc.publish_one".event_name and tenant = "__svc.publish_one".tenant
           union all
-          select target, version from svc."__svc.targets"
-           where wants.targeted and subscription = wants.subscription and filter is null
+          select recipient, version from svc."__svc.recipients"
+           where wants.fans_out and subscription = wants.subscription and filter is null
              and event_name = any_name and tenant = ''
           union all
-          select target, version from svc."__svc.targets"
-           where wants.targeted and subscription = wants.subscription and filter is null
+          select recipient, version from svc."__svc.recipients"
+           where wants.fans_out and subscription = wants.subscription and filter is null
              and event_name = any_name and tenant = "__svc.publish_one".tenant
-        ) as target on true
+        ) as found on true
         left join lateral (
           -- The lock prevents that the row is deleted: processes find parked jobs by these rows.
-          select known.restricted from svc."__svc.job_groups" as known
-           where known.queue = wants.queue and known.group_id = target.target::text
+          select known.restricted from svc."__svc.recipient_states" as known
+           where known.queue = wants.queue and known.recipient = found.recipient::text
              and (known.circuit_open or known.restricted)
              for key share
-        ) as job_group on true
+        ) as its on true
        where wants.event_name = "__svc.publish_one".event_name
-         and (target.target is not null or not wants.targeted)
+         and (found.recipient is not null or not wants.fans_out)
          and not (select is_any from filtered)
     ), job as (
       insert into svc_jobs.job
         (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
          created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
          expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
-      select recipient.job_id, recipient.queue,
+      select wanted.job_id, wanted.queue,
              jsonb_strip_nulls(jsonb_build_object(
                'event', "__svc.publish_one".event_name, 'eventId', "__svc.publish_one".event_id,
-               'target', recipient.group_id, 'deliveryId', recipient.job_id)),
-             case when recipient.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-             recipient.is_parked, recipient.group_id, recipient.group_id,
-             case when recipient.is_claimed then owner end,
-             case when recipient.is_claimed then now() end,
-             case when recipient.is_claimed then clock_timestamp() end,
+               'recipient', wanted.recipient, 'deliveryId', wanted.job_id)),
+             case when wanted.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
+             wanted.is_parked, wanted.recipient, wanted.recipient,
+             case when wanted.is_claimed then owner end,
+             case when wanted.is_claimed then now() end,
+             case when wanted.is_claimed then clock_timestamp() end,
              moment + interval '1 microsecond', now(),
              now() + queue.retention_seconds * interval '1 second',
              "__svc.publish_one".retry_limit, "__svc.publish_one".retry_delay,
              "__svc.publish_one".retry_backoff, "__svc.publish_one".retry_delay_max,
              queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
              queue.dead_letter
-        from recipient
-        join svc_jobs.queue as queue on queue.name = recipient.queue
+        from wanted
+        join svc_jobs.queue as queue on queue.name = wanted.queue
     )
     select case when (select is_any from filtered) then null
            else json_build_object(
              'created', array[1],
              'jobs', count(*),
              'queues', case when bool_or(not is_claimed and not is_restricted) then (
-                         select json_agg(distinct queue) from recipient
+                         select json_agg(distinct queue) from wanted
                           where not is_claimed and not is_restricted) else '[]' end,
              'restricted', case when bool_or(is_restricted) then (
-                             select json_agg(json_build_object('queue', queue, 'group', group_id))
-                               from recipient where is_restricted) else '[]' end,
+                             select json_agg(json_build_object('queue', queue, 'recipient', recipient))
+                               from wanted where is_restricted) else '[]' end,
              'claimed', coalesce(json_agg(json_build_object(
-                          'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
+                          'id', job_id, 'queue', queue, 'recipient', recipient, 'version', version,
                           'event', 1))
                           filter (where is_claimed), '[]'),
              'publishedAt', extract(epoch from now()) * 1000,
              'madeAt', extract(epoch from moment) * 1000,
              'startedOn', to_json(now()) #>> '{}',
              'transactionId', pg_current_xact_id()::text)::text end
-      into written from recipient;
+      into written from wanted;
     if written is not null then
       return written;
     end if;
@@ -588,7 +588,7 @@ begin
   -- The event existed, or a recipient has got its first filter. There was none when they were asked.
   return svc."__svc.publish"(
     array[event_name], array[event_id], array[payload], array[tenant], null, null, '{}', '{}', '{}',
-    offered_queues, offered_slots, full_groups, owner,
+    offered_queues, offered_slots, full_recipients, owner,
     retry_limit, retry_delay, retry_backoff, retry_delay_max, array[trace_context], asked_at, false,
     null, lock_ms);
 end
@@ -624,13 +624,13 @@ begin
 end
 $$;
 
--- Claims jobs of restricted groups. The row of a group is locked meanwhile, so that no two processes
--- count at the same time; each statement of the function sees what is committed when it begins.
--- A group that another process has locked is passed over, and one without waiting jobs is not locked.
+-- Claims jobs for restricted recipients. The row of a recipient is locked meanwhile, so that no two
+-- processes count at the same time; each statement of the function sees what is committed when it begins.
+-- A recipient that another process has locked is passed over, and one without waiting jobs is not locked.
 create function svc."__svc.claim_restricted"(
   queue_name text,
-  -- How many jobs of which groups the process has room for.
-  group_ids text[],
+  -- How many jobs for which recipients the process has room for.
+  recipients text[],
   mosts int[],
   -- Names the process in the jobs that it claims.
   owner text,
@@ -653,7 +653,7 @@ as $$
 #variable_conflict use_column
 declare
   wanted record;
-  job_group record;
+  its record;
   head record;
   span interval;
   -- A request may reach its receiver so much later than it was begun, but not after its end.
@@ -668,26 +668,28 @@ declare
   count_claimed int;
   count_grants int;
   wait_until timestamptz;
-  -- What the process can expect of each group.
+  -- What the process can expect of each recipient.
   answers json[] := '{}';
 begin
   for wanted in
-    select group_id, most from unnest(group_ids, mosts) as given (group_id, most) order by group_id
+    select recipient, most from unnest(recipients, mosts) as given (recipient, most) order by recipient
   loop
-    -- A lock would be a write, and the settlement of an ordered group passes over a locked row.
+    -- A lock would be a write, and the settlement of an ordered recipient passes over a locked row.
     if cardinality(told_grants) = 0
        and (select true from svc_jobs.job as job
-             where job.name = queue_name and job.singleton_key = wanted.group_id
+             where job.name = queue_name and job.singleton_key = wanted.recipient
                and job.blocked and job.state < 'active' limit 1) is null then
-      answers := answers || json_build_object('group', wanted.group_id, 'isTold', true, 'isBusy', false);
+      answers := answers
+        || json_build_object('recipient', wanted.recipient, 'isTold', true, 'isBusy', false);
       continue;
     end if;
 
-    select * into job_group from svc."__svc.job_groups" as known
-     where known.queue = queue_name and known.group_id = wanted.group_id and known.restricted
+    select * into its from svc."__svc.recipient_states" as known
+     where known.queue = queue_name and known.recipient = wanted.recipient and known.restricted
        for no key update skip locked;
-    if not found or job_group.held or job_group.unparked_since is not null then
-      answers := answers || json_build_object('group', wanted.group_id, 'isTold', false, 'isBusy', true);
+    if not found or its.held or its.unparked_since is not null then
+      answers := answers
+        || json_build_object('recipient', wanted.recipient, 'isTold', false, 'isBusy', true);
       continue;
     end if;
 
@@ -698,56 +700,56 @@ begin
     ids := '{}';
     count_claimed := 0;
 
-    if job_group.rate_limit is not null then
-      span := job_group.rate_seconds * interval '1 second';
-      on_the_way_ms := least(500 * job_group.rate_seconds, 1000);
+    if its.rate_limit is not null then
+      span := its.rate_seconds * interval '1 second';
+      on_the_way_ms := least(500 * its.rate_seconds, 1000);
       if cardinality(told_grants) > 0 then
-        delete from svc."__svc.job_grants" as granted
+        delete from svc."__svc.attempt_grants" as granted
          where granted.id = any(array(
                  select id from unnest(told_grants, told_after_ms) as told (id, after_ms)
                   where after_ms is null))
-           and granted.queue = queue_name and granted.group_id = wanted.group_id;
-        update svc."__svc.job_grants" as granted
+           and granted.queue = queue_name and granted.recipient = wanted.recipient;
+        update svc."__svc.attempt_grants" as granted
            set begun_by = least(granted.begun_by, granted.granted_at + interval '1 millisecond'
                  * (told.after_ms + least(told.took_ms, on_the_way_ms)))
           from unnest(told_grants, told_after_ms, told_took_ms) as told (id, after_ms, took_ms)
          where granted.id = told.id and told.after_ms is not null
-           and granted.queue = queue_name and granted.group_id = wanted.group_id;
+           and granted.queue = queue_name and granted.recipient = wanted.recipient;
       end if;
-      delete from svc."__svc.job_grants" as granted
-       where granted.queue = queue_name and granted.group_id = wanted.group_id
+      delete from svc."__svc.attempt_grants" as granted
+       where granted.queue = queue_name and granted.recipient = wanted.recipient
          and granted.begun_by <= clock_timestamp() - span;
-      select job_group.rate_limit - coalesce(sum(granted.attempts), 0), count(*)
+      select its.rate_limit - coalesce(sum(granted.attempts), 0), count(*)
         into rate_free, count_grants
-        from svc."__svc.job_grants" as granted
-       where granted.queue = queue_name and granted.group_id = wanted.group_id;
+        from svc."__svc.attempt_grants" as granted
+       where granted.queue = queue_name and granted.recipient = wanted.recipient;
       most := least(most, rate_free);
       -- Few rows stand for many attempts: those of each 200th of the span count until the last ends.
       if count_grants > 1000 then
         with older as (
-          delete from svc."__svc.job_grants" as granted
-           where granted.queue = queue_name and granted.group_id = wanted.group_id
+          delete from svc."__svc.attempt_grants" as granted
+           where granted.queue = queue_name and granted.recipient = wanted.recipient
              and granted.granted_at < clock_timestamp() - interval '5 seconds'
           returning granted_at, begun_by, attempts
         )
-        insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by, attempts)
-        select gen_random_uuid(), queue_name, wanted.group_id, max(granted_at), max(begun_by), sum(attempts)
+        insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by, attempts)
+        select gen_random_uuid(), queue_name, wanted.recipient, max(granted_at), max(begun_by), sum(attempts)
           from older
-         group by floor(extract(epoch from begun_by) * 200 / job_group.rate_seconds);
+         group by floor(extract(epoch from begun_by) * 200 / its.rate_seconds);
       end if;
     end if;
 
-    if job_group.ordered or job_group.max_in_flight is not null then
-      select case when job_group.ordered then 1 else job_group.max_in_flight end - count(*)
+    if its.ordered or its.max_in_flight is not null then
+      select case when its.ordered then 1 else its.max_in_flight end - count(*)
         into slots_free
         from svc_jobs.job as job
-       where job.name = queue_name and job.group_id = wanted.group_id and job.state = 'active';
+       where job.name = queue_name and job.group_id = wanted.recipient and job.state = 'active';
       most := least(most, slots_free);
     end if;
 
-    if most > 0 and job_group.ordered then
+    if most > 0 and its.ordered then
       select job.id, job.start_after into head from svc_jobs.job as job
-       where job.name = queue_name and job.singleton_key = wanted.group_id
+       where job.name = queue_name and job.singleton_key = wanted.recipient
          and job.blocked and job.state < 'active'
        order by job.created_on, job.id limit 1;
       if found and head.start_after <= clock_timestamp() then
@@ -762,7 +764,7 @@ begin
       end if;
     elsif most > 0 then
       ids := array(select job.id from svc_jobs.job as job
-                    where job.name = queue_name and job.singleton_key = wanted.group_id
+                    where job.name = queue_name and job.singleton_key = wanted.recipient
                       and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
                     order by job.start_after limit most
                     for update skip locked);
@@ -780,11 +782,11 @@ begin
         returning job.*
       ), marked as materialized (
         select claimed.*,
-               case when job_group.rate_limit is not null then gen_random_uuid() end as grant_id
+               case when its.rate_limit is not null then gen_random_uuid() end as grant_id
           from claimed
       ), granted as (
-        insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
-        select grant_id, queue_name, wanted.group_id, clock_timestamp(),
+        insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by)
+        select grant_id, queue_name, wanted.recipient, clock_timestamp(),
                clock_timestamp() + (begins_within_ms + on_the_way_ms) * interval '1 millisecond'
           from marked where grant_id is not null
       )
@@ -803,18 +805,18 @@ begin
       -- When so many have left the span that one more may begin.
       select passing.begun_by + span into wait_until
         from (select granted.begun_by, sum(granted.attempts) over (order by granted.begun_by) as gone
-                from svc."__svc.job_grants" as granted
-               where granted.queue = queue_name and granted.group_id = wanted.group_id) as passing
+                from svc."__svc.attempt_grants" as granted
+               where granted.queue = queue_name and granted.recipient = wanted.recipient) as passing
        where passing.gone > count_claimed - rate_free
        order by passing.begun_by limit 1;
-    elsif wait_until is null and count_claimed < most and not job_group.ordered then
+    elsif wait_until is null and count_claimed < most and not its.ordered then
       select job.start_after into wait_until from svc_jobs.job as job
-       where job.name = queue_name and job.singleton_key = wanted.group_id
+       where job.name = queue_name and job.singleton_key = wanted.recipient
          and job.blocked and job.state < 'active'
        order by job.start_after limit 1;
     end if;
     answers := answers || json_build_object(
-      'group', wanted.group_id,
+      'recipient', wanted.recipient,
       'isTold', true,
       'isBusy', slots_free - count_claimed <= 0,
       'hasMore', count_claimed = wanted.most,
@@ -841,29 +843,30 @@ begin
 end
 $$;
 
--- Sets what restricts the attempts of a group: from the commit on it holds for every attempt that begins.
+-- Sets what restricts the attempts at a recipient: from the commit on it holds for every attempt that
+-- begins.
 -- Jobs that wait already are parked in the background before the first of them is claimed.
-create function svc."__svc.restrict_group"(
+create function svc."__svc.restrict_recipient"(
   queue_name text,
-  group_name text,
+  recipient_name text,
   -- At most `rate` attempts begin in any span of `per_seconds`; null: any number.
   rate int,
   per_seconds int,
   -- Attempts at a time; null: any number.
   at_a_time int,
   in_order boolean,
-  -- The group has had no job yet.
+  -- It has had no job yet.
   is_new boolean
 ) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into svc."__svc.job_groups" as known
-    (queue, group_id, restricted, rate_limit, rate_seconds, max_in_flight, ordered, unparked_since)
-  values (queue_name, group_name, true, rate, per_seconds, at_a_time, in_order,
+  insert into svc."__svc.recipient_states" as known
+    (queue, recipient, restricted, rate_limit, rate_seconds, max_in_flight, ordered, unparked_since)
+  values (queue_name, recipient_name, true, rate, per_seconds, at_a_time, in_order,
           case when not is_new then clock_timestamp() end)
-  on conflict (queue, group_id) do update
+  on conflict (queue, recipient) do update
     set restricted = true, rate_limit = excluded.rate_limit, rate_seconds = excluded.rate_seconds,
         max_in_flight = excluded.max_in_flight, ordered = excluded.ordered, parked_at = now(),
         unparked_since = case when known.restricted then known.unparked_since
@@ -876,30 +879,30 @@ begin
   update svc_jobs.job as job set blocked = true
    where job.name = queue_name and job.id = any(array(
            select running.id from svc_jobs.job as running
-            where running.name = queue_name and running.group_id = group_name
+            where running.name = queue_name and running.group_id = recipient_name
               and running.state = 'active' and not running.blocked
               for update skip locked));
 end
 $$;
 
--- The jobs of the group go on as those of any other. Those that are parked are claimed in turns.
-create function svc."__svc.lift_restrictions"(queue_name text, group_name text) returns void
+-- The jobs for the recipient go on as those for any other. Those that are parked are claimed in turns.
+create function svc."__svc.lift_restrictions"(queue_name text, recipient_name text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  update svc."__svc.job_groups" as known
+  update svc."__svc.recipient_states" as known
      set restricted = false, rate_limit = null, rate_seconds = null, max_in_flight = null,
          ordered = false, unparked_since = null, parked_at = now()
-   where known.queue = queue_name and known.group_id = group_name and known.restricted;
-  delete from svc."__svc.job_grants" as granted
-   where granted.queue = queue_name and granted.group_id = group_name;
+   where known.queue = queue_name and known.recipient = recipient_name and known.restricted;
+  delete from svc."__svc.attempt_grants" as granted
+   where granted.queue = queue_name and granted.recipient = recipient_name;
   -- Jobs that run are not parked again when they come back: by then, no process may look for parked
-  -- jobs of this group.
+  -- jobs for this recipient.
   update svc_jobs.job as job set blocked = false
    where job.name = queue_name and job.id = any(array(
            select running.id from svc_jobs.job as running
-            where running.name = queue_name and running.group_id = group_name
+            where running.name = queue_name and running.group_id = recipient_name
               and running.state = 'active' and running.blocked
               for update skip locked));
 end

@@ -2,7 +2,6 @@
 export { bootOnCore, useCore } from './plugin.ts'
 export type { Core } from './core-interface.ts'
 export type { ErrorAnswer, ErrorText } from './http/error-body.ts'
-export type { TimeShift } from './testing/time-shifts.ts'
 export type { Db } from './postgres/transaction.ts'
 export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'
@@ -12,7 +11,6 @@ export {
   endedSpan,
   noteOpenTransactions,
   tryLockRecoveries,
-  deleteRecovery,
   listRecoveries,
   setCounted,
   sweepRecoveries,
@@ -29,14 +27,13 @@ export {
   reaches,
   reachOf,
   TENANT,
-  TENANT_PATTERN,
   tenantOfNew,
   withinReach,
   type Reach,
 } from './tenants/tenants.ts'
 export { tenantListOf, tenantListPage } from './tenants/tenant-list.ts'
 export { callerFor } from './audit/on-behalf-of.ts'
-export type { ErasedRows, TenantPart } from './tenant-erasure.ts'
+export type { TenantPart } from './tenant-erasure.ts'
 export {
   AuditEntry,
   auditFilter,
@@ -62,7 +59,6 @@ export {
 export {
   FIRST_PARAMETER,
   JOB_IDS,
-  type AttemptSchedule,
   type AttemptedJob,
   type InsertCompleted,
   type RecordedRetries,
@@ -73,7 +69,7 @@ export {
   type WorkerTelemetry,
 } from './jobs/worker.ts'
 export { GROUP_OF_JOB } from './jobs/pg-boss/jobs-table.ts'
-export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
+export { idsOfTenant, publishedEventId, tenantOfEvent } from './events/event-id.ts'
 export type {
   Attributes,
   Counter,
@@ -108,7 +104,6 @@ export { storableText } from './postgres/storable.ts'
 export { orUnavailable } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'
-export { defineAction } from './actions/define-action.ts'
 export { checkedInput } from './actions/validate-input.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
 export { answerPlainly, ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'

@@ -79,7 +79,7 @@ begin
   if tg_op = 'DELETE' then
     perform svc."__svc.lift_restrictions"('__svc.webhooks.deliver', old.id::text);
   elsif new.ordered or new.rate_limit is not null or new.max_in_flight is not null then
-    perform svc."__svc.restrict_group"('__svc.webhooks.deliver', new.id::text,
+    perform svc."__svc.restrict_recipient"('__svc.webhooks.deliver', new.id::text,
       (new.rate_limit ->> 'limit')::int, (new.rate_limit ->> 'perSeconds')::int, new.max_in_flight,
       new.ordered, tg_op = 'INSERT');
   else
@@ -112,7 +112,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  update svc."__svc.targets" set version = gen_random_uuid() where target = old.id;
+  update svc."__svc.recipients" set version = gen_random_uuid() where recipient = old.id;
   return null;
 end
 $$;

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { defineAction } from '@svc/core/internal'
 import t from 'tap'
 import { createActions } from '../../../packages/core/src/actions/actions.ts'
 import { checkedInput } from '../../../packages/core/src/actions/validate-input.ts'
@@ -60,10 +59,13 @@ t.test(
   'the input of a defined action is checked against its schema, defaults filled in',
   async (t) => {
     const { app } = await startHost(t, {
-      setUp: (_app, core) =>
-        defineAction(core.svc, 'test.greet', Greeting, ({ name, loud }) =>
-          loud ? `${name}!` : name,
-        ),
+      setUp: ({ svc }) => {
+        const checked = checkedInput(Greeting)
+        svc.actions.register('test.greet', async (input: unknown) => {
+          const { name, loud } = checked(input)
+          return loud ? `${name}!` : name
+        })
+      },
     })
     const { actions } = app.svc
     const input = { name: 'Ada' }

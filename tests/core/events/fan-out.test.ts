@@ -8,8 +8,8 @@ import { QUEUE, testWorker } from '../support/worker.ts'
 
 const A = '00000000-0000-4000-8000-00000000000a'
 const B = '00000000-0000-4000-8000-00000000000b'
-const want = (core: Core, target: string, events: string[]) =>
-  core.fanOut.setRecipient(core.svc.database, 'test', { id: target, events })
+const want = (core: Core, recipient: string, events: string[]) =>
+  core.fanOut.setRecipient(core.svc.database, 'test', { id: recipient, events })
 
 t.test('an event becomes one job for each recipient that wants it', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
@@ -19,11 +19,15 @@ t.test('an event becomes one job for each recipient that wants it', async (t) =>
   await want(core, B, ['*', 'a'])
   const jobs = async () => {
     const { rows } = await app.svc.database.query(
-      `delete from svc_jobs.job where name = $1 returning data ->> 'event' as event, group_id as target, id, data`,
+      `delete from svc_jobs.job where name = $1 returning data ->> 'event' as event, group_id as recipient, id, data`,
       [QUEUE],
     )
-    t.ok(rows.every(({ id, data, target }) => data.deliveryId === id && data.target === target))
-    return rows.map(({ event, target }) => `${event} ${target === A ? 'A' : 'B'}`).toSorted()
+    t.ok(
+      rows.every(
+        ({ id, data, recipient }) => data.deliveryId === id && data.recipient === recipient,
+      ),
+    )
+    return rows.map(({ event, recipient }) => `${event} ${recipient === A ? 'A' : 'B'}`).toSorted()
   }
 
   for (const name of ['a', 'b', 'undeclared']) await app.svc.events.publish(name, 1, { id: '1' })
@@ -50,7 +54,7 @@ t.test('a change of recipients that is rolled back has no effect', async (t) => 
       throw new Error('no')
     }),
   )
-  const { rowCount } = await app.svc.database.query(`select from svc."__svc.targets"`)
+  const { rowCount } = await app.svc.database.query(`select from svc."__svc.recipients"`)
   t.equal(rowCount, 0)
 })
 
@@ -114,17 +118,17 @@ t.test('the recipients of an event are found by their index', async (t) => {
   await core.fanOut.declare('test', QUEUE, ['rare', 'common'])
   await want(core, A, ['rare'])
   await database.query(
-    `insert into svc."__svc.targets" (subscription, event_name, target)
+    `insert into svc."__svc.recipients" (subscription, event_name, recipient)
      select 'test', 'common', md5(n::text)::uuid from generate_series(1, 20000) as n`,
   )
-  await database.query('analyze svc."__svc.targets"')
+  await database.query('analyze svc."__svc.recipients"')
 
   await app.svc.transaction(async (db) => {
     await app.svc.events.publish('rare', 1, { db })
     const { rows } = await db.query(
       `select seq_tup_read::int as scanned,
-              pg_stat_get_xact_tuples_returned('svc.targets_by_tenant'::regclass)::int as found
-         from pg_stat_xact_user_tables where relname = '__svc.targets'`,
+              pg_stat_get_xact_tuples_returned('svc.recipients_by_tenant'::regclass)::int as found
+         from pg_stat_xact_user_tables where relname = '__svc.recipients'`,
     )
     t.strictSame(rows, [{ scanned: 0, found: 1 }])
   })

@@ -30,14 +30,19 @@ interface Situation {
   given?: string[]
 }
 
-const subscription = (event: string, queue: string, targeted: boolean, idempotent = true) =>
-  `insert into svc."__svc.subscriptions" (event_name, subscription, queue, targeted, idempotent)
-   values ('${event}', '${queue}', '${queue}', ${targeted}, ${idempotent})`
-const target = (event: string, id: string | undefined, tenant = '', filter: object | null = null) =>
-  `insert into svc."__svc.targets" (subscription, event_name, target, tenant, filter)
+const subscription = (event: string, queue: string, fansOut: boolean, idempotent = true) =>
+  `insert into svc."__svc.subscriptions" (event_name, subscription, queue, fans_out, idempotent)
+   values ('${event}', '${queue}', '${queue}', ${fansOut}, ${idempotent})`
+const recipient = (
+  event: string,
+  id: string | undefined,
+  tenant = '',
+  filter: object | null = null,
+) =>
+  `insert into svc."__svc.recipients" (subscription, event_name, recipient, tenant, filter)
    values ('hooks', '${event}', '${id}', '${tenant}', ${filter ? `'${JSON.stringify(filter)}'` : 'null'})`
 const group = (id: string | undefined, column: 'restricted' | 'circuit_open') =>
-  `insert into svc."__svc.job_groups" (queue, group_id, ${column}) values ('hooks', '${id}', true)`
+  `insert into svc."__svc.recipient_states" (queue, recipient, ${column}) values ('hooks', '${id}', true)`
 const event = (id: string) =>
   `insert into svc."__svc.events" (name, id, payload) values ('a', '${id}', '{}')`
 
@@ -51,33 +56,42 @@ const SITUATIONS: Situation[] = [
     offered: { hooks: 1, work: 2 },
   },
   { what: 'no recipient', given: [HOOKS] },
-  { what: 'a recipient', given: [HOOKS, target('a', FIRST)], offered: { hooks: 1 } },
+  { what: 'a recipient', given: [HOOKS, recipient('a', FIRST)], offered: { hooks: 1 } },
   {
     what: 'recipients of all and of other events',
-    given: [HOOKS, target('*', FIRST), target('b', SECOND), target('svc.x', THIRD)],
+    given: [HOOKS, recipient('*', FIRST), recipient('b', SECOND), recipient('svc.x', THIRD)],
   },
   {
     what: 'an event of ours, which "*" does not include',
     name: 'svc.x',
-    given: [subscription('svc.x', 'hooks', true), target('*', FIRST), target('svc.x', SECOND)],
+    given: [
+      subscription('svc.x', 'hooks', true),
+      recipient('*', FIRST),
+      recipient('svc.x', SECOND),
+    ],
   },
   {
     what: 'recipients of the tenant, of another and of none',
     tenant: 'acme',
-    given: [HOOKS, target('a', FIRST, 'acme'), target('*', SECOND, 'other'), target('*', THIRD)],
+    given: [
+      HOOKS,
+      recipient('a', FIRST, 'acme'),
+      recipient('*', SECOND, 'other'),
+      recipient('*', THIRD),
+    ],
   },
   {
     what: 'an event without a tenant',
-    given: [HOOKS, target('a', FIRST, 'acme'), target('a', SECOND)],
+    given: [HOOKS, recipient('a', FIRST, 'acme'), recipient('a', SECOND)],
   },
   {
     what: 'more recipients than room',
-    given: [HOOKS, ...RECIPIENTS.map((id) => target('a', id))],
+    given: [HOOKS, ...RECIPIENTS.map((id) => recipient('a', id))],
     offered: { hooks: 2 },
   },
   {
     what: 'recipients that have all their attempts at a time',
-    given: [HOOKS, ...RECIPIENTS.map((id) => target('a', id))],
+    given: [HOOKS, ...RECIPIENTS.map((id) => recipient('a', id))],
     offered: { hooks: 3 },
     fullGroups: [SECOND],
   },
@@ -85,7 +99,7 @@ const SITUATIONS: Situation[] = [
     what: 'restricted and failing recipients',
     given: [
       HOOKS,
-      ...RECIPIENTS.map((id) => target('a', id)),
+      ...RECIPIENTS.map((id) => recipient('a', id)),
       group(FIRST, 'restricted'),
       group(SECOND, 'circuit_open'),
     ],
@@ -93,19 +107,19 @@ const SITUATIONS: Situation[] = [
   },
   {
     what: 'recipients and handlers',
-    given: [HOOKS, subscription('a', 'work', false), target('a', FIRST), target('*', SECOND)],
+    given: [HOOKS, subscription('a', 'work', false), recipient('a', FIRST), recipient('*', SECOND)],
     offered: { hooks: 3, work: 3 },
   },
-  { what: 'a trace context', trace: '00-1-2-01', given: [HOOKS, target('a', FIRST)] },
+  { what: 'a trace context', trace: '00-1-2-01', given: [HOOKS, recipient('a', FIRST)] },
   {
     what: 'an event that exists, of which one subscription wants replays',
     id: 'known',
-    given: [HOOKS, target('a', FIRST), subscription('a', 'work', false, false), event('known')],
+    given: [HOOKS, recipient('a', FIRST), subscription('a', 'work', false, false), event('known')],
     offered: { hooks: 1, work: 1 },
   },
   {
     what: 'a recipient with a filter',
-    given: [HOOKS, target('a', FIRST), target('*', SECOND, '', { 'payload.total': 1 })],
+    given: [HOOKS, recipient('a', FIRST), recipient('*', SECOND, '', { 'payload.total': 1 })],
   },
 ]
 
@@ -136,8 +150,8 @@ t.test('filters of other tenants are not asked for', async (t) => {
   await app.svc.jobs.createQueue('hooks')
   const { database: db } = app.svc
   await db.query(HOOKS)
-  await db.query(target('a', FIRST, 'other', { 'payload.total': 1 }))
-  await db.query(target('*', SECOND, 'acme'))
+  await db.query(recipient('a', FIRST, 'other', { 'payload.total': 1 }))
+  await db.query(recipient('*', SECOND, 'acme'))
   t.match(await publishOne(db, { what: '', tenant: 'acme' }), { jobs: 1 })
   t.match(await publishOne(db, { what: '', tenant: 'other' }), { hasFilters: true })
 })
@@ -153,7 +167,7 @@ t.test(
     await db.query(HOOKS)
     await publishOne(db, { what: '', tenant: 'acme' })
     await db.query(
-      `insert into svc."__svc.targets" (subscription, event_name, target, tenant, filter)
+      `insert into svc."__svc.recipients" (subscription, event_name, recipient, tenant, filter)
      select 'hooks', name, md5(n || name)::uuid, tenant, filter::jsonb
        from generate_series(1, 2000) as n,
             (values ('a', 'other', null), ('a', 'other', '{}'), ('b', 'acme', null),
@@ -161,7 +175,7 @@ t.test(
               as others (name, tenant, filter)
       on conflict do nothing`,
     )
-    await db.query(target('a', FIRST, 'acme'))
+    await db.query(recipient('a', FIRST, 'acme'))
     plans.length = 0
     t.match(await publishOne(db, { what: '', id: 'next', tenant: 'acme' }), { jobs: 1 })
     const read = plans.flatMap(nodesOf).map((node) => {

@@ -67,7 +67,7 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
   )
   const [delivery] = claimed.get('deliveries') ?? []
   t.match(delivery, {
-    data: { event: 'order.created', eventId: 'b', target: 'webhook', deliveryId: 'job 1' },
+    data: { event: 'order.created', eventId: 'b', recipient: 'webhook', deliveryId: 'job 1' },
     attempt: 1,
     attemptsLeft: 2,
     group: 'webhook',
@@ -76,7 +76,10 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
     published: { payload: '{"id":"b"}', publishedAt: new Date(1_000), traceContext: '00-1-2-01' },
   })
   const [mail] = claimed.get('mail') ?? []
-  t.notOk(Object.hasOwn(mail?.data as object, 'target'), 'a job of a subscription has no recipient')
+  t.notOk(
+    Object.hasOwn(mail?.data as object, 'recipient'),
+    'a job of a subscription has no recipient',
+  )
 })
 
 t.test('a first attempt is the last where a queue allows one attempt', async (t) => {

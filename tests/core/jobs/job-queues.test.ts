@@ -128,7 +128,7 @@ async function waitingIn(core: Core): Promise<number> {
 }
 
 async function movesOf(core: Core): Promise<number> {
-  const { rows } = await core.db.query(`select count(*)::int as count from svc."__svc.job_moves"`)
+  const { rows } = await core.db.query(`select count(*)::int as count from svc."__svc.moves"`)
   return rows[0].count
 }
 

@@ -22,7 +22,9 @@ t.test('rows of groups without parked jobs are found by an index, and deleted', 
        from svc_jobs.job cross join generate_series(1, 5000) where name = $1`,
     [QUEUE],
   )
-  await core.db.query(`update svc."__svc.job_groups" set parked_at = now() - interval '1 minute'`)
+  await core.db.query(
+    `update svc."__svc.recipient_states" set parked_at = now() - interval '1 minute'`,
+  )
   await core.db.query('analyze')
 
   let plan = ''

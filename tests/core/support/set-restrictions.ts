@@ -10,5 +10,5 @@ export async function setRestrictions(
 ): Promise<void> {
   const { limit = null, perSeconds = null } = rateLimit ?? {}
   const values = [QUEUE, GROUP, limit, perSeconds, maxInFlight, ordered, isNew]
-  await db.query('select svc."__svc.restrict_group"($1, $2, $3, $4, $5, $6, $7)', values)
+  await db.query('select svc."__svc.restrict_recipient"($1, $2, $3, $4, $5, $6, $7)', values)
 }

@@ -151,7 +151,7 @@ async function connect(t: Test, connectionString: string): Promise<pg.Client> {
 async function manyRetries(core: Core, id: string): Promise<void> {
   const jobs = Array.from({ length: 2500 }, () => {
     const deliveryId = uuidv7()
-    const data = { event: 'order.created', eventId: null, payload: '{}', target: id, deliveryId }
+    const data = { event: 'order.created', eventId: null, payload: '{}', recipient: id, deliveryId }
     return { id: deliveryId, data, group: id, parked: true }
   })
   // In one transaction: the worker sees them only as they are then.

@@ -60,7 +60,7 @@ t.test('after a limit is raised or removed, waiting deliveries are sent', async 
   t.same(new Set(numbersOf(await receiver.waitFor(12))), new Set(upTo(12)))
   await publishAll(host, 12, 14)
   await receiver.waitFor(14)
-  const { rows } = await host.app.svc.database.query('select from svc."__svc.job_grants"')
+  const { rows } = await host.app.svc.database.query('select from svc."__svc.attempt_grants"')
   t.equal(rows.length, 0)
 })
 
@@ -132,8 +132,8 @@ t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
   const leftOf = async () => {
     const { rows } = await core.db.query(
       `select (select count(*) from svc_jobs.job where singleton_key = $1)::int as jobs,
-              (select count(*) from svc."__svc.job_grants")::int as grants,
-              (select count(*) from svc."__svc.job_groups" where restricted)::int as groups`,
+              (select count(*) from svc."__svc.attempt_grants")::int as grants,
+              (select count(*) from svc."__svc.recipient_states" where restricted)::int as groups`,
       [id],
     )
     return rows[0] as object

@@ -89,7 +89,7 @@ t.test('after a change of the url, failed deliveries are sent to it at once', as
   for (let n = 0; n < 30; n++) await app.svc.events.publish('order.created', { n })
   const isOpen = async () => {
     const { rowCount } = await app.svc.database.query(
-      `select from svc."__svc.job_groups" where circuit_open`,
+      `select from svc."__svc.recipient_states" where circuit_open`,
     )
     return rowCount === 1
   }

@@ -147,7 +147,7 @@ t.test('from the commit on, processes look for the deliveries of missed events',
   const isKnown = await svc.transaction(async (db) => {
     await svc.webhooks.recover({ id, what: 'missing', since }, { db })
     const { rows } = await db.query(
-      'select from svc."__svc.job_groups" where group_id = $1 and parked_at = now()',
+      'select from svc."__svc.recipient_states" where recipient = $1 and parked_at = now()',
       [id],
     )
     return rows.length === 1

@@ -71,7 +71,7 @@ t.test(
         `update svc_jobs.job
             set start_after = now(),
                 data = data || jsonb_build_object('unsentSince', now() - interval '8 days')
-          where data ->> 'target' = $1 and state < 'active'`,
+          where data ->> 'recipient' = $1 and state < 'active'`,
         [id],
       )
       return (await deliveries())[0].status === 'dead'
@@ -97,7 +97,7 @@ t.test('a proxy that fails for a moment uses up no attempt of an old delivery', 
   await until(deliveries, ({ length }) => length > 0)
   const { rows } = await app.svc.database.query(
     `update svc_jobs.job set created_on = now() - interval '8 days', start_after = now()
-      where data ->> 'target' = $1 returning id`,
+      where data ->> 'recipient' = $1 returning id`,
     [id],
   )
   t.equal(rows.length, 1)

@@ -29,7 +29,7 @@ export interface JobOffer {
 export interface ClaimedJob {
   id: string
   queue: string
-  group: string | null
+  recipient: string | null
   /** See {@link RecipientVersion}; `null` of what is no recipient, or has a filter. */
   version: string | null
   /** Which of the events, from 1. */
@@ -45,8 +45,8 @@ export interface Written {
   jobs: number
   /** The queues with jobs that wait to be fetched. */
   queues: string[]
-  /** The groups with jobs that wait for what restricts them, one for each job. */
-  restricted: { queue: string; group: string }[]
+  /** The recipients with jobs that wait for what restricts them, one for each job. */
+  restricted: { queue: string; recipient: string }[]
   /** Jobs that this process has claimed. */
   claimed: ClaimedJob[]
   /** Before the statement was sent, by the monotonic clock. */

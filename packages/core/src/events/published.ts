@@ -83,7 +83,7 @@ function claimedJobsOf(written: Written, events: EventRow[], retry: RetrySetting
 }
 
 function jobOf(
-  { id, group, version, filter }: ClaimedJob,
+  { id, recipient, version, filter }: ClaimedJob,
   event: EventRow,
   { publishedAt, madeAt, startedOn, askedAt }: Written,
   { maxAttempts }: RetrySettings,
@@ -94,13 +94,13 @@ function jobOf(
     data: {
       event: event.name,
       eventId: event.id,
-      ...(group === null ? {} : { target: group }),
+      ...(recipient === null ? {} : { recipient }),
       deliveryId: id,
       ...(filter === undefined ? {} : { filter }),
     },
     attempt: 1,
     attemptsLeft: maxAttempts - 1,
-    group,
+    group: recipient,
     createdAt: new Date(madeAt),
     lost: false,
     retryCount: 0,

@@ -4,7 +4,7 @@ import { isReservedName } from './own-events.ts'
 
 /** Fan-out subscriptions belong to plugins: `unsubscribe` does not remove them. */
 export async function retireSubscription(db: Db, subscription: string): Promise<void> {
-  await db.query(`delete from svc."__svc.subscriptions" where subscription = $1 and not targeted`, [
+  await db.query(`delete from svc."__svc.subscriptions" where subscription = $1 and not fans_out`, [
     subscription,
   ])
 }
@@ -43,14 +43,14 @@ export async function setRecipient(
   const names = [...new Set(events.includes('*') ? ['*', ...named] : named)]
   await db.query(
     `with added as (
-       insert into svc."__svc.targets" as known (subscription, event_name, target, tenant, filter)
+       insert into svc."__svc.recipients" as known (subscription, event_name, recipient, tenant, filter)
        select $1, event_name, $2, $4, $5 from unnest($3::text[]) as event_name
-       on conflict (subscription, event_name, target) do update
+       on conflict (subscription, event_name, recipient) do update
          set tenant = excluded.tenant, filter = excluded.filter
          where (known.tenant, known.filter) is distinct from (excluded.tenant, excluded.filter)
      )
-     delete from svc."__svc.targets"
-      where subscription = $1 and target = $2 and event_name <> all($3::text[])`,
+     delete from svc."__svc.recipients"
+      where subscription = $1 and recipient = $2 and event_name <> all($3::text[])`,
     [subscription, id, names, tenant ?? '', filter && JSON.stringify(filter)],
   )
 }
@@ -61,8 +61,8 @@ export async function isWanted(db: Db, name: string): Promise<boolean> {
     `select exists (
        select from svc."__svc.subscriptions" as wants
         where wants.event_name = $1
-          and (not wants.targeted or exists (
-                 select from svc."__svc.targets" as recipient
+          and (not wants.fans_out or exists (
+                 select from svc."__svc.recipients" as recipient
                   where recipient.subscription = wants.subscription
                     and recipient.event_name = wants.event_name))) as "isWanted"`,
     [name],

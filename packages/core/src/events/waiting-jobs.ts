@@ -6,7 +6,7 @@ import type { Written } from './publish-statement.ts'
 export interface WaitingJobs {
   /** The queues with jobs that can be fetched. */
   queues: string[]
-  /** The groups with jobs that wait for what restricts them, by queue. */
+  /** The recipients with jobs that wait for what restricts them, by queue. */
   restricted: ReadonlyMap<string, string[]>
 }
 
@@ -14,19 +14,19 @@ export function waitingJobsOf({
   queues,
   restricted,
 }: Pick<Written, 'queues' | 'restricted'>): WaitingJobs {
-  const groupsOf = new Map<string, Set<string>>()
-  for (const { queue, group } of restricted) {
-    groupsOf.set(queue, (groupsOf.get(queue) ?? new Set()).add(group))
+  const recipientsOf = new Map<string, Set<string>>()
+  for (const { queue, recipient } of restricted) {
+    recipientsOf.set(queue, (recipientsOf.get(queue) ?? new Set()).add(recipient))
   }
-  return { queues, restricted: new Map([...groupsOf].map(([queue, of]) => [queue, [...of]])) }
+  return { queues, restricted: new Map([...recipientsOf].map(([queue, of]) => [queue, [...of]])) }
 }
 
 export function together(parts: readonly WaitingJobs[]): WaitingJobs {
   const queues = [...new Set(parts.flatMap((part) => part.queues))]
   const restricted = new Map<string, string[]>()
   for (const part of parts) {
-    for (const [queue, groups] of part.restricted) {
-      restricted.set(queue, [...new Set([...(restricted.get(queue) ?? []), ...groups])])
+    for (const [queue, recipients] of part.restricted) {
+      restricted.set(queue, [...new Set([...(restricted.get(queue) ?? []), ...recipients])])
     }
   }
   return { queues, restricted }

@@ -56,7 +56,7 @@ export interface FanOutJob {
   event: string
   eventId: string
   /** The recipient, where the subscription fans out. */
-  target?: string
+  recipient?: string
   deliveryId: string
   /**
    * The recipient's filter as it was at the publish, where the publish has not decided it: the worker

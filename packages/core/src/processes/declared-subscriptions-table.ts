@@ -18,10 +18,10 @@ export interface Subscription {
 /** Adds the rows of a subscription; those that it had for other events stay. */
 export async function addSubscription(db: Db, added: Subscription): Promise<void> {
   await db.query(
-    `insert into svc."__svc.subscriptions" (event_name, subscription, queue, idempotent, targeted)
+    `insert into svc."__svc.subscriptions" (event_name, subscription, queue, idempotent, fans_out)
      select event_name, $2, $3, $4, $5 from unnest($1::text[]) as event_name order by event_name
      on conflict (event_name, subscription) do update
-       set queue = excluded.queue, idempotent = excluded.idempotent, targeted = excluded.targeted`,
+       set queue = excluded.queue, idempotent = excluded.idempotent, fans_out = excluded.fans_out`,
     [added.events, added.subscription, added.queue, added.idempotent, added.fansOut],
   )
 }

@@ -19,7 +19,7 @@ export const coreShift: TimeShift = {
   async rows(db, seconds) {
     await setJobsBack(db, seconds)
     await db.query(
-      `update svc."__svc.job_grants"
+      `update svc."__svc.attempt_grants"
           set granted_at = granted_at - make_interval(secs => $1),
               begun_by = begun_by - make_interval(secs => $1)`,
       [seconds],

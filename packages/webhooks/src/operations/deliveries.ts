@@ -86,7 +86,7 @@ export function createDeliveryOperations(
           [...settings.transforms.keys()].join(', '),
         )
       }
-      const data = { event, eventId: null, target: webhookId, deliveryId, payload: text }
+      const data = { event, eventId: null, recipient: webhookId, deliveryId, payload: text }
       const row = rowOf(data, step.detail, statusOf(step.kind), null)
       await insertLogRows(db, [row])
       return row
@@ -184,7 +184,7 @@ async function queueDelivery(
     const data: DeliveryData = {
       event,
       eventId,
-      target: webhookId,
+      recipient: webhookId,
       deliveryId,
       ...inline,
       ...(url === undefined ? {} : { url }),

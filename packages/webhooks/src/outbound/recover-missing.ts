@@ -243,8 +243,8 @@ async function countPortion(
 }
 
 /** Parked, as redriven dead letters are: new deliveries keep their latency, however many these are. */
-function jobOf({ event, eventId }: MissingEvent, target: string) {
+function jobOf({ event, eventId }: MissingEvent, recipient: string) {
   const deliveryId = uuidv7()
-  const data: DeliveryData = { event, eventId, target, deliveryId }
-  return { id: deliveryId, data, group: target, parked: true }
+  const data: DeliveryData = { event, eventId, recipient, deliveryId }
+  return { id: deliveryId, data, group: recipient, parked: true }
 }

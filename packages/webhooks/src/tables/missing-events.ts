@@ -45,7 +45,7 @@ const MISSING = `
     union
     select missing.event, missing.event_id from svc."__svc.webhooks.missing_events" as missing
       join svc."__svc.recoveries" as recovery on recovery.id = missing.recovery_id
-     where recovery.queue = $7 and recovery.group_id = $3::text
+     where recovery.queue = $7 and recovery.recipient = $3::text
   ), missing as (
     select wanted.* from wanted
      where not exists (

@@ -85,7 +85,7 @@ const isFinished = async (core: Core, group: string): Promise<boolean> => {
 }
 
 async function groupsWithMoves(core: Core): Promise<string[]> {
-  const { rows } = await core.db.query('select group_id as "group" from svc."__svc.job_moves"')
+  const { rows } = await core.db.query('select recipient as "group" from svc."__svc.moves"')
   return rows.map(({ group }) => group)
 }
 
@@ -101,7 +101,7 @@ t.test('a recovery and a move that fail hold up no others', async (t) => {
   t.same(await groupsWithMoves(core), [BROKEN])
   const { rows } = await core.db.query(
     `select next_at > created_at + interval '1 second' as "isPostponed"
-       from svc."__svc.recoveries" where group_id = $1`,
+       from svc."__svc.recoveries" where recipient = $1`,
     [BROKEN],
   )
   t.same(rows, [{ isPostponed: true }])
@@ -145,7 +145,7 @@ t.test('a portion of a move whose commit is lost in an outage is carried out aga
 t.test('how far a move is, is forgotten once another process has finished it', async (t) => {
   const { core, mover, progress } = await moverThatFails(t, new Error('of this one alone'))
   await beginMove(core, SOUND)
-  const table = 'svc."__svc.job_moves"'
+  const table = 'svc."__svc.moves"'
   await core.transaction(async (db) => {
     const { rows } = await db.query(`select id::text from ${table} for update`)
     const [{ id }] = rows as [{ id: string }]

@@ -58,7 +58,9 @@ t.test('a rate is one of any span, whatever it was before', async (t) => {
   const wider = { ...NONE, rateLimit: { limit: 5, perSeconds: 200 } }
   await setRestrictions(db, wider)
   t.equal((await claim(10)).jobs.length, 3)
-  await db.query(`update svc."__svc.job_grants" set begun_by = begun_by - interval '203 seconds'`)
+  await db.query(
+    `update svc."__svc.attempt_grants" set begun_by = begun_by - interval '203 seconds'`,
+  )
   t.equal((await claim(10)).jobs.length, 1)
 })
 
@@ -66,7 +68,7 @@ t.test('many grants are kept in few rows', async (t) => {
   const limit = { limit: 5000, perSeconds: 1000 }
   const { claim, db } = await waiting(t, 2, { rateLimit: limit })
   await db.query(
-    `insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
+    `insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by)
      select gen_random_uuid(), $1, $2, at, at
        from generate_series(1, 4999) as n, lateral (
               select clock_timestamp() - n * interval '0.1 second' as at) as moment`,
@@ -76,7 +78,7 @@ t.test('many grants are kept in few rows', async (t) => {
   const { results } = await claim(10)
   t.ok((results[0]?.waitMs as number) > 480_000, 'until the first of them has left the span')
   const { rows } = await db.query(
-    `select count(*)::int as rows, sum(attempts)::int as attempts from svc."__svc.job_grants"`,
+    `select count(*)::int as rows, sum(attempts)::int as attempts from svc."__svc.attempt_grants"`,
   )
   t.equal(rows[0].attempts, 5000)
   t.ok(rows[0].rows < 300)
@@ -135,13 +137,14 @@ t.test(
     await setHeld(db, QUEUE, GROUP, false)
     const since = async () => {
       const { rows } = await db.query(
-        `select unparked_since::text as since from svc."__svc.job_groups"`,
+        `select unparked_since::text as since from svc."__svc.recipient_states"`,
       )
       return rows[0].since as string
     }
-    await db.query(`update svc."__svc.job_groups" set restricted = false where group_id = $1`, [
-      GROUP,
-    ])
+    await db.query(
+      `update svc."__svc.recipient_states" set restricted = false where recipient = $1`,
+      [GROUP],
+    )
     await worker.insert(['stray'], GROUP)
     await setRestrictions(db, { ...NONE, maxInFlight: 4 })
     t.same((await claim(10)).jobs, [])
@@ -150,7 +153,7 @@ t.test(
     t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: '2001-01-01' }]), false)
     t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), true)
     await core.transaction(async (locked) => {
-      await locked.query(`select from svc."__svc.job_groups" for no key update`)
+      await locked.query(`select from svc."__svc.recipient_states" for no key update`)
       t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: true }] })
     })
     t.same(namesOf((await claim(10)).jobs), ['1', 'stray'])

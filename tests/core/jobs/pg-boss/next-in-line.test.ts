@@ -80,7 +80,8 @@ t.test('the job is settled, and none claimed, where the next one may not begin',
   const { core, db, claim, settle, settled, change } = await line(t, 9)
   const restrict = (changes: Partial<Restrictions>) => () =>
     setRestrictions(db, { ...ORDERED, ...changes })
-  const group = (columns: string) => () => db.query(`update svc."__svc.job_groups" set ${columns}`)
+  const group = (columns: string) => () =>
+    db.query(`update svc."__svc.recipient_states" set ${columns}`)
   const cases: Record<string, [from: () => Promise<unknown>, to: () => Promise<unknown>]> = {
     'the group is held': [
       () => setHeld(db, QUEUE, GROUP, true),
@@ -108,7 +109,7 @@ t.test('the job is settled, and none claimed, where the next one may not begin',
   }
 
   const locks = {
-    'the group is locked': `select from svc."__svc.job_groups" for no key update`,
+    'the group is locked': `select from svc."__svc.recipient_states" for no key update`,
     'the next one is locked': `select from svc_jobs.job where data ->> 'eventId' = '9' for update`,
   }
   for (const [why, lock] of Object.entries(locks)) {

@@ -130,7 +130,9 @@ t.test(
     })
     t.equal(await discarded, true)
     t.equal(await countOf(core, 'blocked'), 1)
-    const { rowCount } = await core.db.query(`select from svc."__svc.job_groups" where not held`)
+    const { rowCount } = await core.db.query(
+      `select from svc."__svc.recipient_states" where not held`,
+    )
     t.equal(rowCount, 1, 'a worker will find it')
   },
 )
@@ -142,7 +144,7 @@ t.test('the restrictions of a held group hold for its probe', async (t) => {
   await recordParked(core.db, QUEUE, [GROUP])
   const restrict = async (changes: string) => {
     await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
-    const update = `update svc."__svc.job_groups" set`
+    const update = `update svc."__svc.recipient_states" set`
     await core.db.query(`${update} ordered = false, max_in_flight = null, rate_limit = null`)
     await core.db.query(`${update} ${changes}`)
   }
@@ -167,7 +169,9 @@ t.test('the restrictions of a held group hold for its probe', async (t) => {
   t.match(await probe(), { grant: { id: String } })
   t.ok(await probe())
   t.equal(await probe(), undefined, 'two attempts have begun within the hour')
-  await core.db.query(`update svc."__svc.job_grants" set begun_by = begun_by - interval '2 hours'`)
+  await core.db.query(
+    `update svc."__svc.attempt_grants" set begun_by = begun_by - interval '2 hours'`,
+  )
   t.ok(await probe())
 
   await restrict('unparked_since = now()')
@@ -180,7 +184,7 @@ t.test('a probe of an order takes its first job, and none where that is locked',
   await core.queues.hold(core.db, QUEUE, GROUP)
   const probe = async () => (await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, null))?.data.n
   const restrict = (changes: string) =>
-    core.db.query(`update svc."__svc.job_groups" set restricted = true, ${changes}`)
+    core.db.query(`update svc."__svc.recipient_states" set restricted = true, ${changes}`)
   await core.transaction(async (db) => {
     await db.query(
       `select from svc_jobs.job where name = $1 order by created_on, id limit 1 for update`,
@@ -215,7 +219,7 @@ t.test('a job whose probe has failed is probed after the others, save in an orde
   t.strictSame(probed.slice(3, 6).toSorted(), [0, 1, 2])
   t.strictSame([...probed.slice(0, 3), probed[6]], [...probed.slice(3, 6), 0])
 
-  await core.db.query(`update svc."__svc.job_groups" set restricted = true, ordered = true`)
+  await core.db.query(`update svc."__svc.recipient_states" set restricted = true, ordered = true`)
   t.strictSame([await failedProbe(), await failedProbe()], [0, 0])
 })
 

@@ -27,7 +27,7 @@ t.test(
     await holding.promise
     const isOpen = async (group: string): Promise<boolean | undefined> => {
       const { rows } = await database.query(
-        `select circuit_open as "isOpen" from svc."__svc.job_groups" where group_id = $1`,
+        `select circuit_open as "isOpen" from svc."__svc.recipient_states" where recipient = $1`,
         [group],
       )
       return rows[0]?.isOpen

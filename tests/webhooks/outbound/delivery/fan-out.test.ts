@@ -81,7 +81,7 @@ t.test('10 000 webhooks on one event each get it once', async (t) => {
     [id, many],
   )
   await app.svc.database.query(
-    `insert into svc."__svc.targets" (subscription, event_name, target)
+    `insert into svc."__svc.recipients" (subscription, event_name, recipient)
      select '__svc.webhooks', '*', id from svc."__svc.webhooks.registrations"
      on conflict do nothing`,
   )

@@ -26,7 +26,7 @@ t.test('a webhook is sent the events that its filter matches', async (t) => {
   t.equal(
     (
       await app.svc.database.query('select from svc_jobs.job where data @> $1', [
-        { target: body.id, event: 'order.shipped' },
+        { recipient: body.id, event: 'order.shipped' },
       ])
     ).rowCount,
     0,
@@ -84,11 +84,11 @@ t.test('a thousand filters are decided as an event is published', async (t) => {
   const { app } = await startHost(t)
   const { database } = app.svc
   await database.query(
-    `insert into svc."__svc.targets" (subscription, event_name, target, filter)
+    `insert into svc."__svc.recipients" (subscription, event_name, recipient, filter)
      select subscription, 'order.created', gen_random_uuid(),
             jsonb_build_object('payload', jsonb_build_object('n', n))
        from generate_series(1, 1000) as n,
-            (select distinct subscription from svc."__svc.subscriptions" where targeted) as wants`,
+            (select distinct subscription from svc."__svc.subscriptions" where fans_out) as wants`,
   )
   const recipients = async () => {
     const { rows } = await database.query(
@@ -99,13 +99,13 @@ t.test('a thousand filters are decided as an event is published', async (t) => {
     )
     return rows as unknown[]
   }
-  // The targets are no webhooks: their jobs end as cancelled, unless they are seen first.
+  // The recipients are no webhooks: their jobs end as cancelled, unless they are seen first.
   await app.svc.transaction(async (db) => {
     for (const n of [1, 500, 2000]) {
       await app.svc.events.publish('order.created', { n }, { db })
     }
     const { rows } = await db.query(
-      `select job.data ->> 'target' as target from svc_jobs.job as job`,
+      `select job.data ->> 'recipient' as recipient from svc_jobs.job as job`,
     )
     t.equal(rows.length, 2)
   })
@@ -154,17 +154,17 @@ t.test('a filter that this version cannot read matches nothing, and is logged', 
   })
   // As a host of a later version writes it.
   const filter = { payload: { place: { $near: [1, 2] } } }
-  await app.svc.database.query('update svc."__svc.targets" set filter = $2 where target = $1', [
-    id,
-    filter,
-  ])
+  await app.svc.database.query(
+    'update svc."__svc.recipients" set filter = $2 where recipient = $1',
+    [id, filter],
+  )
   const warned: Record<string, unknown>[] = []
   app.log.warn = (details: object) => void warned.push(details as Record<string, unknown>)
   await app.svc.events.publish('order.created', { total: 1 })
   await app.svc.transaction((db) => app.svc.events.publish('order.created', { total: 2 }, { db }))
   t.strictSame(payloadsOf(await all.waitFor(2)), [1, 2])
   const { rows } = await app.svc.database.query(
-    `select data ->> 'target' as target from svc_jobs.job where data ->> 'target' = $1`,
+    `select data ->> 'recipient' as recipient from svc_jobs.job where data ->> 'recipient' = $1`,
     [id],
   )
   t.same([...rows, ...later.received], [])

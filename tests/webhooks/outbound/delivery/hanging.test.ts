@@ -22,7 +22,7 @@ for (const concurrency of [32, 64, 256]) {
       Promise.all(Array.from({ length: count }, (_, n) => app.svc.events.publish(name, { n })))
     const openCircuits = async () => {
       const { rows } = await app.svc.database.query(
-        `select count(*)::int as count from svc."__svc.job_groups" where circuit_open`,
+        `select count(*)::int as count from svc."__svc.recipient_states" where circuit_open`,
       )
       return rows[0].count as number
     }

@@ -87,7 +87,7 @@ t.test('each column that a delivery reads raises the version', async (t) => {
   const { id } = await host.register('http://127.0.0.1:9/')
   const versionOf = async () => {
     const { rows } = await host.app.svc.database.query(
-      'select version from svc."__svc.targets" where target = $1',
+      'select version from svc."__svc.recipients" where target = $1',
       [id],
     )
     return rows[0].version as string
@@ -159,7 +159,7 @@ t.test('a webhook is known in one version, and for a minute', async (t) => {
   t.equal(known.find(jobOf('1', 0), LONGEST_WAIT_MS + 1), undefined, 'the publish is long ago')
   const later = 10 + LONGEST_MS + 1
   t.equal(known.find(jobOf('1', later), later), undefined, 'it was read a minute ago')
-  t.equal(known.find({ data: { target: 'w' } } as DeliveryJob, 20), undefined, 'a fetched job')
+  t.equal(known.find({ data: { recipient: 'w' } } as DeliveryJob, 20), undefined, 'a fetched job')
 })
 
 t.test(

@@ -17,7 +17,7 @@ async function deadWithProcess(t: Test, count: number, target?: string) {
   await core.db.query(
     `insert into svc_jobs.job (id, name, data, singleton_key, group_id, source_retry_count, source_output)
      select gen_random_uuid(), $1, jsonb_build_object('event', 'order.created', 'eventId', null,
-              'payload', '{}', 'target', $2::text, 'deliveryId', gen_random_uuid()),
+              'payload', '{}', 'recipient', $2::text, 'deliveryId', gen_random_uuid()),
             $2, $2, 0, '{"value":{"message":"job heartbeat timeout"}}'
        from generate_series(1, $3)`,
     [`${QUEUE}.dlq`, target ?? id, count],

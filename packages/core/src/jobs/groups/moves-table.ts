@@ -31,7 +31,7 @@ export async function insertMove(
   kind: JobMove['kind'],
 ): Promise<void> {
   await db.query(
-    `insert into svc."__svc.job_moves" (queue, group_id, kind, created_at, before_id)
+    `insert into svc."__svc.moves" (queue, recipient, kind, created_at, before_id)
      values ($1, $2, $3::text, clock_timestamp(),
        -- Of the next millisecond: dead letters of this one are included.
        case when $3::text <> 'discard' then svc."__svc.first_uuid"(now() + interval '1 millisecond') end)`,
@@ -50,9 +50,9 @@ export async function lockMove(
   except: string[] = [],
 ): Promise<JobMove | undefined> {
   const { rows } = await db.query(
-    `select id::text, queue, group_id as "group", kind, before_id as "beforeId",
+    `select id::text, queue, recipient as "group", kind, before_id as "beforeId",
             after_id as "afterId", created_at::text as "createdAt"
-       from svc."__svc.job_moves"
+       from svc."__svc.moves"
       where queue = any($1::text[]) and id <> all($3::bigint[])
       order by id <= $2::bigint, id limit 1 for update skip locked`,
     [queues, after, except],
@@ -62,11 +62,11 @@ export async function lockMove(
 
 /** The next portion begins after this dead letter: at the beginning it would read what is gone already. */
 async function setPosition(db: Db, { id }: JobMove, afterId: string | null): Promise<void> {
-  await db.query(`update svc."__svc.job_moves" set after_id = $2 where id = $1`, [id, afterId])
+  await db.query(`update svc."__svc.moves" set after_id = $2 where id = $1`, [id, afterId])
 }
 
 export async function deleteMove(db: Db, { id }: JobMove): Promise<void> {
-  await db.query(`delete from svc."__svc.job_moves" where id = $1`, [id])
+  await db.query(`delete from svc."__svc.moves" where id = $1`, [id])
 }
 
 /** Where the scan of a move continues; `null` after its end. */
@@ -76,7 +76,7 @@ export type Progress = Map<string, ScanPosition | null>
 export async function forgetFinished(db: Db, progress: Progress): Promise<void> {
   if (progress.size === 0) return
   const { rows } = await db.query(
-    `select id::text from svc."__svc.job_moves" where id = any($1::bigint[])`,
+    `select id::text from svc."__svc.moves" where id = any($1::bigint[])`,
     [[...progress.keys()]],
   )
   const left = new Set(rows.map(({ id }: { id: string }) => id))

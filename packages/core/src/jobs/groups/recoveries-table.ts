@@ -52,7 +52,7 @@ export interface RecoveredPortion {
   waitSeconds?: number
 }
 
-const COLUMNS = `id, queue, group_id as "group", what, since, until, per_second as "perSecond",
+const COLUMNS = `id, queue, recipient as "group", what, since, until, per_second as "perSecond",
   deliveries, done, created_at as "createdAt", finished_at as "finishedAt",
   after_transaction is not null as "hasNotedTransactions", position`
 
@@ -60,7 +60,7 @@ export async function insertRecovery(db: Db, recovery: NewRecovery): Promise<Rec
   const { queue, group, what, since, until, perSecond, deliveries } = recovery
   const { rows } = await db.query(
     `insert into svc."__svc.recoveries"
-       (id, queue, group_id, what, since, until, per_second, deliveries)
+       (id, queue, recipient, what, since, until, per_second, deliveries)
      values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
     [uuidv7(), queue, group, what, since, until, perSecond, deliveries],
   )
@@ -187,16 +187,12 @@ export async function listRecoveries(
 ): Promise<Recovery[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.recoveries"
-      where queue = $1 and group_id = $2
+      where queue = $1 and recipient = $2
         and ($3::uuid is null or id = $3) and ($4::uuid is null or id < $4)
       order by id desc limit $5`,
     [queue, group, id ?? null, after ?? null, limit ?? null],
   )
   return rows.map(asRecovery)
-}
-
-export async function deleteRecovery(db: Db, id: string): Promise<void> {
-  await db.query(`delete from svc."__svc.recoveries" where id = $1`, [id])
 }
 
 /** Deletes the recoveries of groups whose jobs are deleted. */
@@ -206,7 +202,7 @@ export async function deleteRecoveriesOf(
   groups: readonly string[],
 ): Promise<void> {
   await db.query(
-    `delete from svc."__svc.recoveries" where queue = $1 and group_id = any($2::text[])`,
+    `delete from svc."__svc.recoveries" where queue = $1 and recipient = any($2::text[])`,
     [queue, groups],
   )
 }

@@ -82,15 +82,15 @@ export async function claimRestricted<Data>(
     reports.map(({ tookMs }) => tookMs),
   ])
   const [answer] = rows as [{ claimed: string; read?: string | null }]
-  const { jobs, answers: results } = JSON.parse(answer.claimed) as {
+  const { jobs, answers } = JSON.parse(answer.claimed) as {
     jobs: (JobRow<Data> & { grantId: string | null })[][]
-    answers: GroupClaimResult[]
+    answers: (Omit<GroupClaimResult, 'group'> & { recipient: string })[]
   }
   const its = typeof answer.read === 'string' ? { read: JSON.parse(answer.read) as unknown } : {}
   return {
     jobs: jobs
       .flat()
       .map((row) => ({ ...asJob(row), grant: { id: row.grantId, askedAt }, ...its })),
-    results,
+    results: answers.map(({ recipient, ...result }) => ({ group: recipient, ...result })),
   }
 }

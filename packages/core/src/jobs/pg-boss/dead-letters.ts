@@ -24,12 +24,12 @@ const PUBLISHED_EVENT_ID = publishedEventIdIn('letter.data')
  * queue `$1`. Where two would take the same letters, the first one takes them.
  */
 export const isReserved = (before: string): string => `(exists (
-    select from svc."__svc.job_moves" as move
-     where move.queue = $1 and move.group_id = letter.singleton_key
+    select from svc."__svc.moves" as move
+     where move.queue = $1 and move.recipient = letter.singleton_key
        and letter.id < move.before_id and move.created_at < ${before})
   or exists (
     select from svc."__svc.recoveries" as recovery
-     where recovery.queue = $1 and recovery.group_id = letter.singleton_key
+     where recovery.queue = $1 and recovery.recipient = letter.singleton_key
        and recovery.what = 'dead' and recovery.finished_at is null
        and letter.id >= svc."__svc.first_uuid"(recovery.since)
        and letter.id < svc."__svc.first_uuid"(recovery.until)
@@ -37,10 +37,10 @@ export const isReserved = (before: string): string => `(exists (
 
 /** Whether any of the groups `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
 const MAY_BE_RESERVED = `($3::text[] is null or exists (
-    select from svc."__svc.job_moves" as move where move.queue = $1 and move.group_id = any($3))
+    select from svc."__svc.moves" as move where move.queue = $1 and move.recipient = any($3))
   or exists (
     select from svc."__svc.recoveries" as recovery
-     where recovery.queue = $1 and recovery.group_id = any($3) and recovery.finished_at is null))`
+     where recovery.queue = $1 and recovery.recipient = any($3) and recovery.finished_at is null))`
 
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
@@ -50,8 +50,8 @@ const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infin
  * `before_id`, which may be millions. Without this each of them would be looked at.
  */
 const notMoved = (group: string): string => `letter.id >= coalesce((
-    select move.before_id from svc."__svc.job_moves" as move
-     where move.queue = $1 and move.group_id = ${group} and move.before_id is not null
+    select move.before_id from svc."__svc.moves" as move
+     where move.queue = $1 and move.recipient = ${group} and move.before_id is not null
      order by move.before_id desc limit 1), '00000000-0000-0000-0000-000000000000')`
 
 /** A filter that is missing or `undefined` excludes nothing. */

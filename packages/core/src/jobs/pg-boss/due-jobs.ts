@@ -16,11 +16,11 @@ export interface DueJobs {
  * ordered group is not due yet.
  */
 const IS_RESTRICTED = `exists (
-  select from svc."__svc.job_groups" as known
-   where known.queue = job.name and known.group_id = job.group_id and known.restricted
+  select from svc."__svc.recipient_states" as known
+   where known.queue = job.name and known.recipient = job.group_id and known.restricted
      and (known.rate_limit <= (
-            select sum(granted.attempts) from svc."__svc.job_grants" as granted
-             where granted.queue = job.name and granted.group_id = job.group_id
+            select sum(granted.attempts) from svc."__svc.attempt_grants" as granted
+             where granted.queue = job.name and granted.recipient = job.group_id
                and granted.begun_by > now() - make_interval(secs => known.rate_seconds))
           or known.ordered and exists (
             select from svc_jobs.job as older
@@ -40,8 +40,8 @@ export async function findDueJobs(db: Db): Promise<DueJobs[]> {
       where starts_with(job.name, '__svc.') and job.name not like '%.dlq'
         and (job.state = 'active' or job.state < 'active' and job.start_after <= now())
         and (job.state = 'active' or not exists (
-              select from svc."__svc.job_groups" as held
-               where held.queue = job.name and held.group_id = job.group_id and held.held))
+              select from svc."__svc.recipient_states" as held
+               where held.queue = job.name and held.recipient = job.group_id and held.held))
         and (job.state = 'active' or not ${IS_RESTRICTED})
       group by 1, 2, 3 order by 1, 2, 3`,
   )
@@ -60,7 +60,7 @@ export async function setJobsBack(db: Db, seconds: number): Promise<void> {
 /** Whether jobs are being redriven, recovered or deleted in the background. */
 export async function hasMoves(db: Db): Promise<boolean> {
   const { rows } = await db.query(
-    `select exists (select from svc."__svc.job_moves")
+    `select exists (select from svc."__svc.moves")
          or exists (select from svc."__svc.recoveries"
                      where finished_at is null and (per_second is null or next_at <= now())) as yes`,
   )

@@ -53,8 +53,8 @@ const fetch = (table: string, ofLane: string): string => `
      where name = $1 and state < 'active' and not blocked and ${ofLane} and start_after <= now()
        and (group_id is null
             or group_id not in (select unnest($4::text[]))
-               and (not $5 or (select known.circuit_open from svc."__svc.job_groups" as known
-                                where known.queue = $1 and known.group_id = job.group_id)
+               and (not $5 or (select known.circuit_open from svc."__svc.recipient_states" as known
+                                where known.queue = $1 and known.recipient = job.group_id)
                               is not true))
      order by priority desc, created_on limit $2
      for update skip locked

@@ -26,11 +26,11 @@ export interface JobGroup {
 
 export async function listJobGroups(db: Db, queue: string): Promise<JobGroup[]> {
   const { rows } = await db.query(
-    `select group_id as "group", held, circuit_open as "circuitOpen", parked_at::text as "parkedAt",
+    `select recipient as "group", held, circuit_open as "circuitOpen", parked_at::text as "parkedAt",
             restricted, unparked_since::text as "unparkedSince", rate_seconds as "rateSeconds",
             case when ordered then 1 else max_in_flight end as "maxInFlight",
             ordered and rate_limit is null as ordered
-       from svc."__svc.job_groups" where queue = $1`,
+       from svc."__svc.recipient_states" where queue = $1`,
     [queue],
   )
   return rows
@@ -39,11 +39,11 @@ export async function listJobGroups(db: Db, queue: string): Promise<JobGroup[]> 
 /** From the commit on no job of the group starts (`held`), or its jobs go on. */
 export async function setHeld(db: Db, queue: string, group: string, held: boolean): Promise<void> {
   await db.query(
-    `insert into svc."__svc.job_groups" as job_groups (queue, group_id, held) values ($1, $2, $3)
-     on conflict (queue, group_id) do update
+    `insert into svc."__svc.recipient_states" as known (queue, recipient, held) values ($1, $2, $3)
+     on conflict (queue, recipient) do update
        -- A released group starts with a closed circuit.
        set held = excluded.held, parked_at = now(),
-           circuit_open = job_groups.circuit_open and excluded.held`,
+           circuit_open = known.circuit_open and excluded.held`,
     [queue, group, held],
   )
 }
@@ -56,9 +56,9 @@ export async function setCircuits(
 ): Promise<void> {
   if (groups.length === 0) return
   await db.query(
-    `insert into svc."__svc.job_groups" (queue, group_id, circuit_open)
-     select $1, group_id, $3 from unnest($2::text[]) as group_id order by group_id
-     on conflict (queue, group_id) do update
+    `insert into svc."__svc.recipient_states" (queue, recipient, circuit_open)
+     select $1, recipient, $3 from unnest($2::text[]) as recipient order by recipient
+     on conflict (queue, recipient) do update
        set circuit_open = excluded.circuit_open, parked_at = now()`,
     [queue, groups, isOpen],
   )
@@ -71,9 +71,9 @@ export async function setCircuits(
 export async function recordParked(db: Db, queue: string, groups: string[]): Promise<void> {
   if (groups.length === 0) return
   await db.query(
-    `insert into svc."__svc.job_groups" (queue, group_id)
-     select $1, group_id from unnest($2::text[]) as group_id order by group_id
-     on conflict (queue, group_id) do update set parked_at = now()`,
+    `insert into svc."__svc.recipient_states" (queue, recipient)
+     select $1, recipient from unnest($2::text[]) as recipient order by recipient
+     on conflict (queue, recipient) do update set parked_at = now()`,
     [queue, groups],
   )
 }
@@ -87,26 +87,26 @@ export async function deleteUnusedGroups(
   if (groups.length === 0) return []
   const { rows } = await db.query(
     `with unused as materialized (
-       select group_id from svc."__svc.job_groups" as job_group
-        where queue = $1 and group_id = any($2::text[]) and not held and not circuit_open
+       select recipient from svc."__svc.recipient_states" as known
+        where queue = $1 and recipient = any($2::text[]) and not held and not circuit_open
           and not restricted
           -- A job that another transaction is parking is not visible below, but has set parked_at.
           and parked_at < now() - interval '10 seconds'
           -- Not as an anti-join: the plan for an empty table would scan all jobs. The indexes of jobs have
           -- the default collation.
           and (select true from svc_jobs.job
-                where job.name = $1 and job.singleton_key = job_group.group_id collate "default"
+                where job.name = $1 and job.singleton_key = known.recipient collate "default"
                   and job.blocked and job.state < 'active' limit 1) is null
           -- A running job is parked again where the group was restricted when the job began.
           and (select true from svc_jobs.job
-                where job.name = $1 and job.group_id = job_group.group_id collate "default"
+                where job.name = $1 and job.group_id = known.recipient collate "default"
                   and job.blocked and job.state = 'active' limit 1) is null
           -- The pump waits for this: a transaction of the host may hold a row for as long as it takes.
           for update skip locked)
-     delete from svc."__svc.job_groups" as job_group
+     delete from svc."__svc.recipient_states" as known
       using unused
-      where job_group.queue = $1 and job_group.group_id = unused.group_id
-     returning job_group.group_id as "group"`,
+      where known.queue = $1 and known.recipient = unused.recipient
+     returning known.recipient as "group"`,
     [queue, groups],
   )
   return rows.map(({ group }: { group: string }) => group)
@@ -120,13 +120,13 @@ export async function deleteGroups(
 ): Promise<void> {
   await db.query(
     `with moves as (
-       delete from svc."__svc.job_moves" where queue = $1 and group_id = any($2::text[])
+       delete from svc."__svc.moves" where queue = $1 and recipient = any($2::text[])
      ), recoveries as (
-       delete from svc."__svc.recoveries" where queue = $1 and group_id = any($2::text[])
+       delete from svc."__svc.recoveries" where queue = $1 and recipient = any($2::text[])
      ), grants as (
-       delete from svc."__svc.job_grants" where queue = $1 and group_id = any($2::text[])
+       delete from svc."__svc.attempt_grants" where queue = $1 and recipient = any($2::text[])
      )
-     delete from svc."__svc.job_groups" where queue = $1 and group_id = any($2::text[])`,
+     delete from svc."__svc.recipient_states" where queue = $1 and recipient = any($2::text[])`,
     [queue, groups],
   )
 }

@@ -25,8 +25,8 @@ export async function listLostLetters<Data>(
       where letter.name = $2 and ${IN_INDEX} and letter.${IS_LOST_LETTER}
         and letter.id >= svc."__svc.first_uuid"($3) and ($4::uuid is null or letter.id > $4)
         and not exists (
-          select from svc."__svc.job_moves" as move
-           where move.queue = $1 and move.group_id = letter.singleton_key
+          select from svc."__svc.moves" as move
+           where move.queue = $1 and move.recipient = letter.singleton_key
              and move.kind = 'bury' and letter.id < move.before_id)
       order by letter.id limit $5`,
     [queue, deadLetterQueueOf(queue), since.toISOString(), after, limit],

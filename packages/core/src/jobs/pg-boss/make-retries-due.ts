@@ -28,7 +28,7 @@ const EARLIER = `earlier as materialized (
          (position #>> '{scan,priority}')::integer as priority,
          (position #>> '{scan,createdOn}')::timestamptz as created_on
     from svc."__svc.recoveries"
-   where queue = $1 and group_id = $2 and what = 'failed' and finished_at is null
+   where queue = $1 and recipient = $2 and what = 'failed' and finished_at is null
      and ($5::uuid is null or id < $5)
 )`
 const IN_ITS_SPAN = 'job.started_on >= earlier.since and job.started_on < earlier.until'

@@ -22,8 +22,8 @@ interface Parameters {
  */
 export const nextInLine = ({ group, owner, read }: Parameters): string => `
   line as materialized (
-    select from svc."__svc.job_groups" as known
-     where known.queue = $1 and known.group_id = ${group} and exists (select from completed)
+    select from svc."__svc.recipient_states" as known
+     where known.queue = $1 and known.recipient = ${group} and exists (select from completed)
        and known.restricted and known.ordered and known.rate_limit is null
        and not known.held and known.unparked_since is null
        for no key update skip locked

@@ -94,8 +94,8 @@ export async function parkRestricted(db: Db, queue: string, ids: string[]): Prom
   await db.query(
     `update svc_jobs.job as job set blocked = true
       where job.name = $1 and job.id = any($2::uuid[]) and job.state < 'active'
-        and (select known.restricted from svc."__svc.job_groups" as known
-              where known.queue = $1 and known.group_id = job.singleton_key and known.restricted
+        and (select known.restricted from svc."__svc.recipient_states" as known
+              where known.queue = $1 and known.recipient = job.singleton_key and known.restricted
                 for key share)`,
     [queue, ids],
   )
@@ -142,8 +142,8 @@ async function putBehind(db: Db, queue: string, ids: string[]): Promise<void> {
          from svc_jobs.job as failed
         where failed.name = $1 and failed.id = any($2::uuid[])
           and not exists (
-                select from svc."__svc.job_groups" as known
-                 where known.queue = $1 and known.group_id = failed.group_id and known.ordered)
+                select from svc."__svc.recipient_states" as known
+                 where known.queue = $1 and known.recipient = failed.group_id and known.ordered)
      )
      update svc_jobs.job as job
         set start_after = behind.at, keep_until = behind.at + (job.keep_until - job.start_after)

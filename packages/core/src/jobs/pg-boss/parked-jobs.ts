@@ -70,8 +70,8 @@ async function claimNextProbe<Data>(
     `with held as materialized (
        select restricted, ordered, rate_limit, rate_seconds,
               case when ordered then 1 else max_in_flight end as at_a_time
-         from svc."__svc.job_groups"
-        where queue = $1 and group_id = $2 and held and unparked_since is null
+         from svc."__svc.recipient_states"
+        where queue = $1 and recipient = $2 and held and unparked_since is null
           for no key update skip locked
      ), allowed as materialized (
        select * from held
@@ -79,8 +79,8 @@ async function claimNextProbe<Data>(
                 select count(*) from svc_jobs.job
                  where name = $1 and group_id = $2 and state = 'active'))
           and (rate_limit is null or rate_limit > (
-                select coalesce(sum(attempts), 0) from svc."__svc.job_grants"
-                 where queue = $1 and group_id = $2
+                select coalesce(sum(attempts), 0) from svc."__svc.attempt_grants"
+                 where queue = $1 and recipient = $2
                    and begun_by > clock_timestamp() - rate_seconds * interval '1 second'))
      ), head as materialized (
        select id from svc_jobs.job
@@ -100,7 +100,7 @@ async function claimNextProbe<Data>(
      ), first as materialized (
        select id from head_claimed union all select id from first_due_claimed
      ), granted as (
-       insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
+       insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by)
        select gen_random_uuid(), $1, $2, clock_timestamp(),
               -- As "__svc.claim_restricted" counts an attempt that has no report yet.
               clock_timestamp() + interval '1 millisecond' * ($4 + least(500 * rate_seconds, 1000))

@@ -1,6 +1,6 @@
 /**
  * The restrictions of groups, in the table of groups. They hold over all processes. The package whose
- * groups they are sets them, by the function "__svc.restrict_group".
+ * groups they are sets them, by the function "__svc.restrict_recipient".
  */
 import type { Db } from '../../postgres/transaction.ts'
 
@@ -34,13 +34,13 @@ export async function endParking(
   groups: { group: string; since: string }[],
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update svc."__svc.job_groups" as known set unparked_since = null
-       from unnest($2::text[], $3::text[]) as parked (group_id, since)
-      where known.queue = $1 and known.group_id = parked.group_id
+    `update svc."__svc.recipient_states" as known set unparked_since = null
+       from unnest($2::text[], $3::text[]) as parked (recipient, since)
+      where known.queue = $1 and known.recipient = parked.recipient
         and known.unparked_since = parked.since::timestamptz
         and (select true from svc_jobs.job
               where job.name = $1 and job.state < 'active' and not job.blocked
-                and job.group_id = known.group_id limit 1) is null`,
+                and job.group_id = known.recipient limit 1) is null`,
     [queue, groups.map(({ group }) => group), groups.map(({ since }) => since)],
   )
   return rowCount !== 0
@@ -48,5 +48,7 @@ export async function endParking(
 
 /** Deletes grants that no rate counts any more: the longest span is a day. */
 export async function sweepGrants(db: Db): Promise<void> {
-  await db.query(`delete from svc."__svc.job_grants" where begun_by < now() - interval '2 days'`)
+  await db.query(
+    `delete from svc."__svc.attempt_grants" where begun_by < now() - interval '2 days'`,
+  )
 }

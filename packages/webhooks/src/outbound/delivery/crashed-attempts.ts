@@ -58,9 +58,9 @@ export async function recordLostLetters(
 ): Promise<void> {
   const since = await noticedSince(db)
   const attempts = letters.filter(({ deadAt }) => deadAt >= since).map(attemptsOfDead)
-  const ids = new Set(letters.map(({ data }) => data.target))
+  const ids = new Set(letters.map(({ data }) => data.recipient))
   const deleted = new Set(await findDeletedWebhooks(db, [...ids]))
-  const isKept = ({ delivery }: Attempts) => !deleted.has(delivery.target)
+  const isKept = ({ delivery }: Attempts) => !deleted.has(delivery.recipient)
   const rows = await missingRows(
     db,
     logDays,
@@ -86,7 +86,7 @@ export async function recordLostBeforeRedrive(
   logDays: number,
   letters: DeadLetter<DeliveryData>[],
 ): Promise<void> {
-  await lockLostAttempts(db, [...new Set(letters.map(({ data }) => data.target))])
+  await lockLostAttempts(db, [...new Set(letters.map(({ data }) => data.recipient))])
   await recordLostLetters(core, db, logDays, letters)
 }
 

@@ -28,7 +28,7 @@ export async function dropDeadOfDeleted(
   if (deleted.size === 0) return { settled, dropped: [] }
   await core.queues.dropDeadLetters(db, QUEUE, [...deleted])
   const isDropped = ({ job, result }: SettledDelivery): boolean =>
-    result === 'dead' && deleted.has(job.data.target)
+    result === 'dead' && deleted.has(job.data.recipient)
   return {
     settled: settled.map((one) => (isDropped(one) ? { ...one, result: 'retry' } : one)),
     dropped: settled.filter(isDropped).map(({ job }) => ({ ...job, attempt: job.attempt + 1 })),
@@ -40,7 +40,7 @@ export async function dropDeadOfDeleted(
  * come while a deletion is not committed are deleted at the end of its move.
  */
 async function deletedOf(db: Db, dead: SettledDelivery[]): Promise<Set<string>> {
-  const idsOf = (some: SettledDelivery[]) => new Set(some.map(({ job }) => job.data.target))
+  const idsOf = (some: SettledDelivery[]) => new Set(some.map(({ job }) => job.data.recipient))
   // These are made inactive, which locks them: two transactions with both locks would wait for each other.
   const gone = idsOf(dead.filter(({ outcome }) => outcome.kind === 'rejected'))
   const ids = [...idsOf(dead)]

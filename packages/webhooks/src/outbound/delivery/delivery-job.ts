@@ -3,7 +3,7 @@ import type { DeadLetter, FanOutJob, Job } from '@svc/core/internal'
 /** The data of a job of the delivery queue. */
 export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
   /** The id of the webhook. */
-  target: string
+  recipient: string
   /** `null` where no event made the delivery. */
   eventId: string | null
   /** JSON text, where no event holds it. */

@@ -28,7 +28,7 @@ export const deliveryTelemetry: Described = {
       event,
       attributes: {
         ...deliveryAttributes(
-          { event, webhookId: data.target, deliveryId, attempt },
+          { event, webhookId: data.recipient, deliveryId, attempt },
           url ?? webhook?.url,
         ),
         ...(eventId === null ? {} : eventAttributes(eventId)),

@@ -92,7 +92,7 @@ async function performLarge(
   signal: AbortSignal,
 ): Promise<Outcome<AttemptRecord>> {
   const { event: name, eventId } = job.data
-  const reservation = await budget.reserve(job.data.target, largeBytes, signal)
+  const reservation = await budget.reserve(job.data.recipient, largeBytes, signal)
   try {
     const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
     // Postgres did not answer, which is no failure of the receiver: no attempt is used up.

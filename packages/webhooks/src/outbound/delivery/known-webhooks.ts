@@ -29,7 +29,7 @@ export class KnownWebhooks {
   /** `now` is of the monotonic clock. */
   find({ recipient, data }: DeliveryJob, now: number): WebhookForDelivery | undefined {
     if (recipient === undefined || now - recipient.askedAt > LONGEST_WAIT_MS) return undefined
-    const known = this.#known.get(data.target)
+    const known = this.#known.get(data.recipient)
     if (known?.version !== recipient.version) return undefined
     return now - known.readAt > LONGEST_MS ? undefined : known.webhook
   }
@@ -40,8 +40,8 @@ export class KnownWebhooks {
    */
   keep({ recipient, data }: DeliveryJob, webhook: WebhookForDelivery, readAt: number): void {
     if (recipient === undefined || !mayBeKept(webhook)) return
-    this.#known.delete(data.target)
-    this.#known.set(data.target, { version: recipient.version, webhook, readAt })
+    this.#known.delete(data.recipient)
+    this.#known.set(data.recipient, { version: recipient.version, webhook, readAt })
     this.#forgetOld(readAt)
   }
 

@@ -55,7 +55,7 @@ export const deadDeliveriesOf = (settled: Settled<DeliveryData, AttemptRecord>[]
     .filter(({ job, result }) => result === 'dead' && job.data.url === undefined)
     .map(({ job, outcome }) => {
       const { deliveryId, event, eventId } = job.data
-      const webhookId = job.data.target
+      const webhookId = job.data.recipient
       const record = 'detail' in outcome ? outcome.detail : undefined
       const lastError = record === undefined ? null : lastErrorOf(record)
       return { webhookId, deliveryId, event, eventId, attempts: attemptNumberOf(job), lastError }
@@ -70,14 +70,14 @@ export const skippedRow = (job: DeliveryJob): LogRow =>
   rowOf(job.data, skippedAttempt(attemptNumberOf(job)), 'skipped', null)
 
 export function rowOf(
-  { target, event, eventId, deliveryId, payload, url, isTest }: DeliveryData,
+  { recipient, event, eventId, deliveryId, payload, url, isTest }: DeliveryData,
   record: AttemptRecord,
   status: DeliveryStatus,
   nextAttemptAt: Date | null,
 ): LogRow {
   return {
     id: uuidv7(),
-    webhookId: target,
+    webhookId: recipient,
     event,
     eventId,
     payload: payload ?? null,

@@ -78,7 +78,7 @@ async function lockedOf(
   db: Db,
   letters: DeadLetter<DeliveryData>[],
 ): Promise<DeadLetter<DeliveryData>[]> {
-  const ids = [...new Set(letters.map(({ data }) => data.target))]
+  const ids = [...new Set(letters.map(({ data }) => data.recipient))]
   const locked = new Set(await tryLockLostAttempts(db, ids))
-  return letters.filter(({ data }) => locked.has(data.target))
+  return letters.filter(({ data }) => locked.has(data.recipient))
 }

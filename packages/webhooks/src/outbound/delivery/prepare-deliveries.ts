@@ -62,7 +62,7 @@ export async function prepareDeliveries(
       const its = webhook === null ? DELETED : opened(core, asWebhookForDelivery(webhook))
       return { ...its, ...contentOf(job, event ?? undefined) }
     }
-    const its = webhookOf.get(data.target) ?? DELETED
+    const its = webhookOf.get(data.recipient) ?? DELETED
     return { ...its, ...contentOf(job, eventOf.get(eventKey(data.event, data.eventId))) }
   }
 }
@@ -101,12 +101,12 @@ async function findWebhooks(
     else webhookOf.set(webhook.id, { webhook })
   }
   if (unknown.length === 0) return webhookOf
-  const ids = new Set(unknown.map(({ data }) => data.target))
+  const ids = new Set(unknown.map(({ data }) => data.recipient))
   for (const webhook of await findWebhooksForDelivery(db, [...ids])) {
     webhookOf.set(webhook.id, opened(core, webhook))
   }
   for (const job of unknown) {
-    const { webhook, isUnreadable } = webhookOf.get(job.data.target) ?? {}
+    const { webhook, isUnreadable } = webhookOf.get(job.data.recipient) ?? {}
     if (webhook && isUnreadable !== true) known.keep(job, webhook, now)
   }
   return webhookOf

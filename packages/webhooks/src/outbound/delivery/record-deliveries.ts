@@ -87,12 +87,12 @@ export async function recordDeliveries(
   const gone = ended.filter(isGone).map(({ job }) => job.data)
   // The delivery of a lifecycle event publishes no further one.
   const told = new Set(
-    gone.filter(({ event }) => !isLifecycleEvent(event)).map(({ target }) => target),
+    gone.filter(({ event }) => !isLifecycleEvent(event)).map(({ recipient }) => recipient),
   )
   await disable(
     core,
     db,
-    [...new Set(gone.map(({ target }) => target))],
+    [...new Set(gone.map(({ recipient }) => recipient))],
     'gone',
     (id) => !told.has(id),
   )
@@ -129,7 +129,7 @@ async function resumeReached(
 ): Promise<void> {
   for (const { job, outcome } of ended.filter(hasReached)) {
     const url = outcome.kind === 'completed' ? outcome.detail?.reachedUrl : undefined
-    if (url !== undefined) await reactivateIn(core, db, job.data.target, url, afterCommit)
+    if (url !== undefined) await reactivateIn(core, db, job.data.recipient, url, afterCommit)
   }
 }
 

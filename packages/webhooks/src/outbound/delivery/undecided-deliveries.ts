@@ -43,7 +43,7 @@ export class UndecidedDeliveries {
       tenant,
       payload: this.#deferred.parsed(payload),
     }))
-    const webhookId = job.data.target
+    const webhookId = job.data.recipient
     if (steps > STEPS_OF_DEAR || isMatch === null) this.#note(webhookId, steps)
     if (isMatch === null) this.#undecidable.found([{ recipient: webhookId, why: 'costly' }])
     return isMatch === true
