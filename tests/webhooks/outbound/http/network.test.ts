@@ -45,9 +45,15 @@ t.test('a network holds the addresses that share its leading bits', async (t) =>
     ['fd00::/9', 'fd80::', false],
     ['FE80::A/128', 'fe80::a%eth0', true],
     ['::/0', '127.0.0.1', false],
-    // Another spelling of all of IPv4.
-    ['::ffff:0:0/96', '127.0.0.1', true],
-    ['::ffff:0:0/96', '::ffff:127.0.0.1', true],
+    // They name no network of IPv4: all of it is 0.0.0.0/0.
+    ['::ffff:0:0/96', '127.0.0.1', false],
+    ['::ffff:0:0/96', '::ffff:127.0.0.1', false],
+    ['64:ff9b::/96', '169.254.169.254', false],
+    ['64:ff9b::/96', '64:ff9b::7f00:1', false],
+    ['::/80', '::ffff:127.0.0.1', false],
+    // Another spelling of a part of it.
+    ['::ffff:127.0.0.0/104', '127.0.0.1', true],
+    ['::ffff:127.0.0.0/104', '10.0.0.1', false],
     ['127.0.0.0/8', '64:ff9b::7f00:1', true],
     ['10.0.0.0/8', '64:ff9b::7f00:1', false],
   ]
