@@ -120,8 +120,12 @@ async function perform(
   const { event, eventId, deliveryId, url, isTest } = job.data
   const isProbe = job.isProbe === true
   if (mustPark(webhook, job)) return { kind: 'parked' }
-  // As if it had never been: no row of the log says so.
-  if (isUndecided(job) && !(await filters.matches(job, payload))) return { kind: 'cancelled' }
+  if (isUndecided(job)) {
+    const delayMs = filters.turnInMs()
+    if (delayMs !== null) return { kind: 'postponed', delayMs }
+    // As if it had never been: no row of the log says so.
+    if (!(await filters.matches(job, payload))) return { kind: 'cancelled' }
+  }
   // Another host may be able to read the secret.
   if (isUnreadable === true) return unsentOutcome(job, failedUnsent(attempt, 'secret'))
   const tenant = eventId === null ? null : tenantOfEvent(eventId)

@@ -16,6 +16,11 @@ import { type DeliveryJob } from './delivery-job.ts'
 /** A cost is written this long after the last one of any webhook. */
 const WRITE_EVERY_MS = 10_000
 
+/** How many deliveries are decided, or wait for it, in a slot of the worker. */
+const MOST_IN_SLOTS = 4
+/** About what one takes, with the rest after it. */
+const DECISION_MS = 20
+
 /** Whether the filter of a delivery is not decided yet. A redriven one was, and so was a retried one. */
 export const isUndecided = ({ data, retryCount, lost }: DeliveryJob): boolean =>
   data.filter !== undefined && data.attemptsBefore === undefined && (retryCount === 0 || lost)
@@ -27,14 +32,36 @@ export class UndecidedDeliveries {
   #costs = new Map<string, number>()
   #writtenAt = -Infinity
   #timer: NodeJS.Timeout | undefined
+  #inSlots = 0
+  #turnAt = 0
 
   constructor(core: Pick<Core, 'db' | 'log'>) {
     this.#core = core
     this.#undecidable = new UndecidedFilters(core.log)
   }
 
+  /**
+   * How long a delivery has to wait for its turn outside of the worker: all would have the slots that
+   * deliveries without such a filter need. Each is given a turn of its own. `null`: it is its turn.
+   */
+  turnInMs(): number | null {
+    if (this.#inSlots < MOST_IN_SLOTS) return null
+    const now = performance.now()
+    this.#turnAt = Math.max(this.#turnAt, now) + DECISION_MS
+    return this.#turnAt - now
+  }
+
   /** Whether the event of an undecided delivery is to be sent. */
   async matches(job: DeliveryJob, payload: string): Promise<boolean> {
+    this.#inSlots++
+    try {
+      return await this.#decide(job, payload)
+    } finally {
+      this.#inSlots--
+    }
+  }
+
+  async #decide(job: DeliveryJob, payload: string): Promise<boolean> {
     const { event, eventId, filter } = job.data
     const tenant = eventId === null ? null : tenantOfEvent(eventId)
     const match = compileFilterMatch(filter)
