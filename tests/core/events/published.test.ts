@@ -50,9 +50,9 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
     written({
       created: [1, 2],
       claimed: [
-        { id: 'job 1', queue: 'deliveries', group: 'webhook', version: 'v1', event: 2 },
-        { id: 'job 2', queue: 'mail', group: null, version: null, event: 1 },
-        { id: 'job 3', queue: 'deliveries', group: 'other', version: null, event: 1 },
+        { id: 'job 1', queue: 'deliveries', recipient: 'webhook', version: 'v1', event: 2 },
+        { id: 'job 2', queue: 'mail', recipient: null, version: null, event: 1 },
+        { id: 'job 3', queue: 'deliveries', recipient: 'other', version: null, event: 1 },
       ],
     }),
     events,
@@ -83,7 +83,7 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
 })
 
 t.test('a first attempt is the last where a queue allows one attempt', async (t) => {
-  const claimed = [{ id: 'job', queue: 'mail', group: null, version: null, event: 1 }]
+  const claimed = [{ id: 'job', queue: 'mail', recipient: null, version: null, event: 1 }]
   const published = publishedFrom(written({ created: [1], claimed }), [event('a')], {
     ...retry,
     maxAttempts: 1,
@@ -97,9 +97,9 @@ t.test('waiting jobs are notified by queue, and restricted groups once each', as
       jobs: 4,
       queues: ['mail'],
       restricted: [
-        { queue: 'deliveries', group: 'a' },
-        { queue: 'deliveries', group: 'b' },
-        { queue: 'deliveries', group: 'a' },
+        { queue: 'deliveries', recipient: 'a' },
+        { queue: 'deliveries', recipient: 'b' },
+        { queue: 'deliveries', recipient: 'a' },
       ],
     }),
     [],

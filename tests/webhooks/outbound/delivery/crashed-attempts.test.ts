@@ -15,13 +15,13 @@ const idle = { core: { worker: { enabled: false } } }
 
 t.test('only attempts after the last one in the log are missing', async (t) => {
   const { app, ask, register } = await startHost(t, idle)
-  const { id: target } = await register(url)
+  const { id: webhookId } = await register(url)
   const deliveryId = uuidv7()
-  const attempt = { webhookId: target, event: 'order.created', payload: {}, deliveryId, attempt: 3 }
+  const attempt = { webhookId, event: 'order.created', payload: {}, deliveryId, attempt: 3 }
   await app.svc.actions.call('__svc.webhooks.deliver', attempt)
-  t.equal((await ask('GET', `/${target}/deliveries`)).body.length, 1)
+  t.equal((await ask('GET', `/${webhookId}/deliveries`)).body.length, 1)
 
-  const data = { event: 'order.created', eventId: null, target, deliveryId }
+  const data = { event: 'order.created', eventId: null, recipient: webhookId, deliveryId }
   const lost = { id: deliveryId, data, lost: true, createdAt: new Date() } as DeliveryJob
   const missing = async (job: DeliveryJob) => {
     const rows = await crashedAttemptsBefore(app.svc.database, 30, [job])
@@ -38,27 +38,27 @@ t.test('only attempts after the last one in the log are missing', async (t) => {
 t.test('a dead letter that is older than the log gets no row again', async (t) => {
   const { app, ask, register } = await startHost(t, idle)
   const core = await useCore(app)
-  const { id: target } = await register(url)
+  const { id: webhookId } = await register(url)
   const heard: object[] = []
   await app.svc.events.subscribe('svc.delivery.dead', (payload) => {
     heard.push(payload)
   })
   const letter = (days: number) => {
     const deliveryId = uuidv7()
-    const data = { event: 'order.created', eventId: null, payload: '{}', target, deliveryId }
+    const data = { event: 'order.created', eventId: null, payload: '{}', recipient: webhookId, deliveryId }
     return core.db.query(
       `insert into svc_jobs.job (id, name, data, singleton_key, source_retry_count, source_output,
                                  created_on)
        values ($1, $2, $3, $4, 0, '{"value":{"message":"job heartbeat timeout"}}', now() - make_interval(days => $5))`,
-      [deliveryId, `${QUEUE}.dlq`, data, target, days],
+      [deliveryId, `${QUEUE}.dlq`, data, webhookId, days],
     )
   }
   await letter(2)
   await new LostLetters(core, 30).record()
-  t.same((await ask('GET', `/${target}/deliveries`)).body, [])
+  t.same((await ask('GET', `/${webhookId}/deliveries`)).body, [])
   await letter(0)
   await new LostLetters(core, 30).record()
-  t.match((await ask('GET', `/${target}/deliveries`)).body, [{ status: 'dead', error: 'lost' }])
+  t.match((await ask('GET', `/${webhookId}/deliveries`)).body, [{ status: 'dead', error: 'lost' }])
   const { rows } = await core.db.query(
     `select count(*)::int as count from svc."__svc.events" where name = 'svc.delivery.dead'`,
   )

@@ -147,8 +147,8 @@ const WEBHOOK: WebhookForDelivery = {
   isFailing: false,
 }
 
-const jobOf = (version: string, askedAt: number, target = 'w') =>
-  ({ data: { target }, recipient: { version, askedAt } }) as DeliveryJob
+const jobOf = (version: string, askedAt: number, webhookId = 'w') =>
+  ({ data: { recipient: webhookId }, recipient: { version, askedAt } }) as DeliveryJob
 
 t.test('a webhook is known in one version, and for a minute', async (t) => {
   const known = new KnownWebhooks()

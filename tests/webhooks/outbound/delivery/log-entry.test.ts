@@ -5,8 +5,8 @@ import type { AttemptRecord } from '../../../../packages/webhooks/src/outbound/d
 import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery/delivery-job.ts'
 
 const createdAt = new Date('2030-01-31T12:00:00Z')
-const target = '00000000-0000-4000-8000-000000000001'
-const data = { event: 'order.created', eventId: 'e', target, deliveryId: target }
+const recipient = '00000000-0000-4000-8000-000000000001'
+const data = { event: 'order.created', eventId: 'e', recipient, deliveryId: recipient }
 
 const rowOf = (result: Result, attempt: number) => {
   const detail: AttemptRecord = {

@@ -4,7 +4,7 @@ import { UndecidedDeliveries } from '../../../../packages/webhooks/src/outbound/
 
 t.test('few undecided deliveries hold a slot of the worker, the others get turns', async (t) => {
   const undecided = new UndecidedDeliveries({} as never)
-  const data = { event: 'a', eventId: null, target: 'w', filter: { 'payload.n': 1 } }
+  const data = { event: 'a', eventId: null, recipient: 'w', filter: { 'payload.n': 1 } }
   const job = { data } as unknown as DeliveryJob
   const deciding: Promise<boolean>[] = []
   for (let n = 0; n < 4; n++) {
