@@ -87,7 +87,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
 
   const context = createOperationContext(core, authentication, settings, names)
   const operations = createOperations(context, authentication)
-  core.svc.auth = createAuthOperations(operations)
+  core.svc.auth = createAuthOperations(core, operations)
   watchAgeing(core, context, settings)
   core.onEraseTenant(createTenantPart(context))
   registerActions(core.svc)

@@ -204,6 +204,12 @@ create table svc."__svc.recoveries" (
 create index on svc."__svc.recoveries" (queue, next_at) where finished_at is null;
 create index on svc."__svc.recoveries" (queue, recipient, id);
 
+-- The applications whose hosts have booted on these tables: there should be one.
+create table svc."__svc.applications" (
+  name text primary key,
+  since timestamptz not null default now()
+);
+
 -- Who changed what. A row is written in the transaction of the change, and never changed.
 create table svc."__svc.audit" (
   -- A UUIDv7: its time is that of the row.

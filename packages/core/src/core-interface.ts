@@ -48,6 +48,8 @@ export interface Core {
   readDb: Db
   /** How many management calls of one tenant are under way. */
   calls: Pick<CallGate, 'run'>
+  /** The transaction `db` of a caller for our statements, whose schema may have another name. */
+  forOurs: (db: Db) => Db
   /** `svc.database` with another time limit on each statement, in milliseconds. */
   dbWithin(ms: number): Db
   settings: CoreSettings

@@ -7,11 +7,16 @@ import {
   isFunction,
   isIntegerFrom,
   isPlainObject,
+  isStorableText,
   isString,
   resolveOptions,
   type OptionRules,
   type ResolvedOptions,
 } from './options/check-options.ts'
+import { DEFAULT_SCHEMA } from './postgres/schema-names.ts'
+
+/** `…_jobs` may be the schema of another application's queues; others have the tables of the host. */
+const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,40}(?<!_jobs)$/
 
 const SEVEN_DAYS_OF_SECONDS = 7 * 24 * 3600
 
@@ -52,6 +57,21 @@ export interface SvcCoreOptions {
    * @default the secret `DATABASE_URL`
    */
   database?: string | pg.PoolConfig | pg.Pool | undefined
+  /**
+   * The schema of the tables; those of the queues are in `<schema>_jobs`. Another name gives a second
+   * application in the same database tables, functions, channels and locks of its own. A lower-case letter
+   * or `_`, then up to 40 lower-case letters, digits and `_`; not `pg_…`, `…_jobs`, `public` or
+   * `information_schema`.
+   * @default 'svc'
+   */
+  schema?: string | undefined
+  /**
+   * The name of the application, 1 to 214 characters. A host that finds another name in its schema logs a
+   * warning at boot: two applications that share tables share keys, webhooks, events and limits. All
+   * processes of one application have one name.
+   * @default the name in the package.json nearest to the main script
+   */
+  application?: string | undefined
   /** Looks a secret up by its name. @default environment variables */
   secrets?:
     | ((name: string) => string | null | undefined | Promise<string | null | undefined>)
@@ -115,6 +135,8 @@ export type WorkerSettings = ResolvedOptions<WorkerOptions>
 /** {@link SvcCoreOptions} with the defaults filled in. */
 export interface CoreSettings {
   database: SvcCoreOptions['database']
+  schema: string
+  application: string | undefined
   secrets: NonNullable<SvcCoreOptions['secrets']>
   readers: number
   worker: WorkerSettings
@@ -132,6 +154,18 @@ const rules: OptionRules = {
   database: {
     expects: 'a connection string, a pg.PoolConfig or a pg.Pool',
     is: (value) => isString(value) || isPlainObject(value),
+  },
+  schema: {
+    quoted: true,
+    expects:
+      'a lower-case letter or "_", then at most 40 lower-case letters, digits and "_", and neither "public", "information_schema" nor a name that begins with "pg_" or ends with "_jobs"',
+    is: (value) => typeof value === 'string' && SCHEMA.test(value),
+    default: DEFAULT_SCHEMA,
+  },
+  application: {
+    quoted: true,
+    expects: 'a text of 1 to 214 characters',
+    is: (value) => isStorableText(value, 214),
   },
   secrets: {
     expects: 'a function (name) => string or null',

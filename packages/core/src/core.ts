@@ -1,5 +1,6 @@
 /** Core while it runs: `fastify.svc`, and what the packages on top of core build with. */
 import type { FastifyBaseLogger } from 'fastify'
+import { applicationName, warnOfOthers } from './application.ts'
 import type { AuditOrigin } from './audit/audit-origin.ts'
 import type { Core, FanOut } from './core-interface.ts'
 import { createServices } from './create-services.ts'
@@ -92,8 +93,12 @@ export class RunningCore implements Core {
     this.startedAt = open.startedAt
     this.#database = database
     this.db = database.db
-    this.notifications = new NotificationConnection(database.listener, !database.pooled, (error) =>
-      log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
+    this.notifications = new NotificationConnection(
+      database.listener,
+      !database.pooled,
+      (error) =>
+        log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
+      database.names,
     )
     this.#liveness = createLiveness(database, this.notifications)
     this.requestDb = this.#liveness.bounded(database.db)
@@ -156,6 +161,8 @@ export class RunningCore implements Core {
       )
     }
   }
+
+  forOurs = (db: Db): Db => this.bus.forOurs(db)
 
   dbWithin(ms: number): Db {
     return this.#database.dbWithin(ms)
@@ -230,6 +237,8 @@ export class RunningCore implements Core {
       await this.lease.ready({ holdsLock: this.settings.worker.enabled && !this.#database.pooled })
       const keepDays = await longestDays(this.db, 'eventRetentionDays')
       await setRetentionDays(this.db, [...this.#fannedOut], keepDays)
+      const { application = await applicationName() } = this.settings
+      if (application) await warnOfOthers(this.db, application, this.log)
     })
     this.#workers.start()
     this.#periodicTasks.start()

@@ -25,7 +25,7 @@ interface Running {
 }
 
 interface Parts {
-  database: Pick<Database, 'pool'>
+  database: Pick<Database, 'hostPool' | 'names'>
   secrets: Secrets
   boss: PgBoss
   erasure: TenantErasure
@@ -38,10 +38,10 @@ export function createServices(running: Running, parts: Parts): Svc {
     transaction: (run, options) => bus.hostTransaction(run, options),
     actions: createActions(),
     events: createEvents(bus, readDb),
-    kv: createKeyValueStore(requestDb),
+    kv: createKeyValueStore(requestDb, database.names),
     audit: createAudit(readDb),
     secrets,
-    database: database.pool,
+    database: database.hostPool,
     jobs: boss,
     health: () => health.check(),
     reencrypt: () => orDatabaseError(reencryption.run()),

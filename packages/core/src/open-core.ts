@@ -13,6 +13,7 @@ import { loggable } from './postgres/loggable-error.ts'
 import { PACKAGE_FOLDER } from './package-folder.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
 import { whichDatabase } from './postgres/which-database.ts'
+import { namesOf } from './postgres/schema-names.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
@@ -44,11 +45,10 @@ export async function openCore(
   const telemetry = new Telemetry(await openTelemetry())
   const logError = (error: Error) =>
     log.warn({ err: loggable(error) }, 'connection to Postgres lost')
-  const database = await openDatabase(
-    await whichDatabase(settings, secrets),
-    logError,
-    settings.readers,
-  )
+  const database = await openDatabase(await whichDatabase(settings, secrets), logError, {
+    readers: settings.readers,
+    names: namesOf(settings.schema),
+  })
   try {
     const isCheck = settings.migrate === 'check'
     const boot = { pool: database.pool, workerPool: database.workerPool, log, signal, isCheck }
@@ -59,7 +59,7 @@ export async function openCore(
       const startedAt = new Date(rows[0].now)
       await migrate(boot, '@svc/core', MIGRATIONS)
       const start = () =>
-        startBoss(database.maintenance, isCheck, {
+        startBoss(database, isCheck, {
           error: (error) => log.warn({ err: loggable(error) }, 'pg-boss error'),
           warn: (warning) => log.warn({ warning }, 'pg-boss warning'),
         })

@@ -52,7 +52,7 @@ export interface CoreServices {
   health: () => Promise<Health>
   /** The host's pool, or the pool that svcCore made from the option `database`. */
   database: pg.Pool
-  /** The started pg-boss, in the schema `svc_jobs`. */
+  /** The started pg-boss, in the schema `svc_jobs`, or that of the option `schema`. */
   jobs: PgBoss
   /**
    * Encrypts what was stored before the option `encryption` was given, and what was encrypted with

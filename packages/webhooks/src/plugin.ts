@@ -49,7 +49,7 @@ async function mount(
   const { sources } = settings
   const inbound = startInbound(core, settings, outbound.fetch, app)
   const tryFilter = createTryFilter(core, outbound.events)
-  const operations = createOperations({ ...outbound, requests: inbound.requests, tryFilter })
+  const operations = createOperations({ ...outbound, core, requests: inbound.requests, tryFilter })
   core.svc.webhooks = operations
   core.onEraseTenant(createTenantPart(core))
   registerActions(core.svc, operations)

@@ -47,17 +47,18 @@ async function boot(
   database: string,
   migrate: 'boot' | 'check',
   setUp?: (app: Awaited<ReturnType<typeof appOf>>) => unknown,
+  schema?: string,
 ) {
-  const app = await appOf(t, database, migrate)
+  const app = await appOf(t, database, migrate, schema)
   await setUp?.(app)
   await app.ready()
   return app
 }
 
-async function appOf(t: Test, database: string, migrate: 'boot' | 'check') {
+async function appOf(t: Test, database: string, migrate: 'boot' | 'check', schema?: string) {
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString: database, max: 3 }, migrate })
+  await app.register(svcCore, { database: { connectionString: database, max: 3 }, migrate, schema })
   await app.register(svcAuth, { managementBasePath: null })
   await app.register(svcWebhooks, { allowedEvents: ['a'], allowedNetworks: ['127.0.0.0/8'] })
   return app
@@ -118,6 +119,35 @@ t.test('a host that only checks migrations lists what is missing', async (t) => 
     boot(t, database, 'check'),
     missing(/pg-boss are missing from the database: the schema svc_jobs in version/),
   )
+})
+
+t.test('svc migrate and a host that only checks work in another schema', async (t) => {
+  const database = await emptyDatabase(t)
+  const { url, sql } = await hostRole(t, database)
+  const start = () =>
+    boot(t, url, 'check', ({ svc }) => svc.events.subscribe('a', () => {}), 'shop')
+  t.match(await migrated(database), { exitCode: 0, errors: [] })
+  const missing = await migrated(database, '--schema', 'shop', '--check')
+  t.match(missing, {
+    exitCode: 1,
+    errors: [/001-/, /the schema shop_jobs in/, /./, /./, /./, /--schema shop"/],
+  })
+  await sql('grant usage, create on schema svc, svc_jobs to $role')
+  await t.rejects(start(), { code: 'SVC_CORE_SCHEMA_MISSING', message: /--schema/ })
+  t.match(await migrated(database, '--schema', 'shop'), { exitCode: 0, errors: [] })
+  t.match(await migrated(database, '--check', '--schema', 'shop'), { exitCode: 0 })
+  await t.rejects(start(), {
+    code: 'SVC_CORE_RIGHTS_MISSING',
+    message: /lacks usage on the schema "shop", .* usage on the schema "shop_jobs"/,
+  })
+  await sql(GRANTS.replaceAll('svc', 'shop'))
+  const app = await start()
+  await app.svc.events.publish('a', 1)
+  await drain(app)
+  t.match(await migrated(database, '--schema', 'Shop'), {
+    exitCode: 1,
+    errors: [/"schema" must be/],
+  })
 })
 
 t.test('svc migrate makes all, says what, and makes nothing twice', async (t) => {
@@ -200,6 +230,8 @@ t.test('wrong arguments of svc migrate are errors with the reason', async (t) =>
   t.match(said.pop(), /no command migrat/)
   t.equal(await run(['migrate', '--dry'], {}, output), 2)
   t.match(said.pop(), /no option --dry/)
+  t.equal(await run(['migrate', '--schema'], {}, output), 2)
+  t.match(said.pop(), /--schema needs the name of a schema/)
   t.equal(await run(['migrate'], {}, output), 2)
   t.match(said.pop(), /DATABASE_URL is not set/)
   const nowhere = { DATABASE_URL: 'postgres://u:topsecret@127.0.0.1:1/x' }

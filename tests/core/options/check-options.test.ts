@@ -7,7 +7,7 @@ const complaints: [title: string, options: object, message: string][] = [
   [
     'an unknown option',
     { databse: 'x' },
-    'svcCore: there is no option "databse"; there are: database, secrets, readers, worker, migrate, eventRetentionDays',
+    'svcCore: there is no option "databse"; there are: database, schema, application, secrets, readers, worker, migrate, eventRetentionDays',
   ],
   [
     'an unknown option of the worker',
@@ -53,6 +53,27 @@ const complaints: [title: string, options: object, message: string][] = [
     'an unknown way to migrate',
     { migrate: 'yes' },
     'svcCore: the option "migrate" must be "boot" or "check", got "yes"',
+  ],
+  ...[
+    '',
+    'Shop',
+    '1shop',
+    'my-shop',
+    'a.b',
+    'a"b',
+    'x'.repeat(42),
+    'pg_shop',
+    'public',
+    'svc_jobs',
+  ].map((schema): (typeof complaints)[number] => [
+    `the schema ${schema}`,
+    { schema },
+    `svcCore: the option "schema" must be a lower-case letter or "_", then at most 40 lower-case letters, digits and "_", and neither "public", "information_schema" nor a name that begins with "pg_" or ends with "_jobs", got "${schema.replace('"', String.raw`\"`)}"`,
+  ]),
+  [
+    'an application without a name',
+    { application: '' },
+    'svcCore: the option "application" must be a text of 1 to 214 characters, got ""',
   ],
   [
     'half a day',

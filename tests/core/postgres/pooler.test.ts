@@ -13,11 +13,11 @@ const fail = (error: Error) => {
 
 t.test('worker connections have their settings from the moment they are made', async (t) => {
   const database = await openDatabase(await freshDatabase(t), fail)
-  const { workerPool, pool, pooled } = database
+  const { workerPool, hostPool, pooled } = database
   t.teardown(() => database.close())
   t.equal(pooled, false)
   t.strictSame((await workerPool.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
-  t.match((await pool.query(settings)).rows, [{ seqScan: 'on' }], 'the host keeps its own')
+  t.match((await hostPool.query(settings)).rows, [{ seqScan: 'on' }], 'the host keeps its own')
 })
 
 t.test(

@@ -1,7 +1,7 @@
 /** `svc.auth`: the operations for code of this process, which is trusted with all of them. */
 import { Type } from '@sinclair/typebox'
 import type { OnBehalfOf, OperationOptions } from '@svc/core'
-import { callerFor, readOperation, writeOperation } from '@svc/core/internal'
+import { callerFor, readOperation, writeOperations, type Core } from '@svc/core/internal'
 import {
   KeyCheck,
   KeyFilter,
@@ -196,9 +196,9 @@ const ScopeFilter = Type.Object(
 )
 const Salt = Type.String({ minLength: 32, maxLength: 1000 })
 
-export const createAuthOperations = (operations: Operations): AuthOperations => ({
-  ...operationsOf(operations, {}),
-  as: (who) => operationsOf(operations, callOn(who)),
+export const createAuthOperations = (core: Core, operations: Operations): AuthOperations => ({
+  ...operationsOf(core, operations, {}),
+  as: (who) => operationsOf(core, operations, callOn(who)),
 })
 
 function callOn(who: ActingFor): OperationCall {
@@ -211,7 +211,12 @@ function callOn(who: ActingFor): OperationCall {
   return { origin, mayLoosen, caller: { keyId, userId, tenant, scopes, bootstrap: false } }
 }
 
-function operationsOf(operations: Operations, by: OperationCall): Omit<AuthOperations, 'as'> {
+function operationsOf(
+  core: Core,
+  operations: Operations,
+  by: OperationCall,
+): Omit<AuthOperations, 'as'> {
+  const writeOperation = writeOperations(core)
   const listUsers = readOperation(UserFilter, (filter) => operations.listUsers(filter, by))
   const listKeysOf = async (of: unknown, page: unknown) =>
     typeof of === 'string' ? keysOfUser({ ...(page as Page), userId: of }) : keys(of as KeyFilter)

@@ -5,8 +5,7 @@ import { IS_ALIVE } from './api-keys.ts'
 
 /** Until the end of the transaction no other counts or adds keys of the tenant. */
 export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [
-    ADVISORY_LOCKS.keysOfTenants,
+  await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.keysOfTenants}, hashtext($1))`, [
     tenant,
   ])
 }

@@ -23,22 +23,30 @@ export interface OperationOptions {
   db?: Db | undefined
 }
 
+interface Host {
+  /** The transaction of a caller for our statements. */
+  forOurs: (db: Db) => Db
+}
+
 /**
- * Makes an operation that writes. Its input is checked against the schema of its route, `db` as that
+ * Returns what makes an operation of the host that writes. Its input is checked against the schema of its route, `db` as that
  * of `events.publish`. It rejects with the errors that its route answers with.
  */
-export function writeOperation<Schema extends TSchema, Result>(
-  name: string,
-  schema: Schema,
-  perform: (input: Static<Schema>, db: Db | undefined) => Promise<Result>,
-): (input: Input<Schema>, options?: OperationOptions) => Promise<Result> {
-  const checked = checkedInput(schema)
-  return async (input, options) => {
-    const db = checkedOptions(name, options)
-    const work = (): Promise<Result> => perform(checked(input), db)
-    return orDatabaseError(db === undefined ? work() : withSettings(db, work), db)
+export const writeOperations =
+  ({ forOurs }: Host) =>
+  <Schema extends TSchema, Result>(
+    name: string,
+    schema: Schema,
+    perform: (input: Static<Schema>, db: Db | undefined) => Promise<Result>,
+  ): ((input: Input<Schema>, options?: OperationOptions) => Promise<Result>) => {
+    const checked = checkedInput(schema)
+    return async (input, options) => {
+      const given = checkedOptions(name, options)
+      const db = given && forOurs(given)
+      const work = (): Promise<Result> => perform(checked(input), db)
+      return orDatabaseError(db === undefined ? work() : withSettings(db, work), db)
+    }
   }
-}
 
 /** Makes an operation that reads. */
 export function readOperation<Schema extends TSchema, Result>(

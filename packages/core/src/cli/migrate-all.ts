@@ -22,9 +22,14 @@ export interface Problem {
 }
 
 /** If one package fails, the tables of the others are still created. */
-export async function migrateAll(url: string, log: FastifyBaseLogger): Promise<Outcome> {
+export async function migrateAll(
+  url: string,
+  schema: string | undefined,
+  log: FastifyBaseLogger,
+): Promise<Outcome> {
   const settings = resolveCoreOptions({
     database: { connectionString: url, max: 2 },
+    schema,
     worker: { enabled: false },
   })
   const core = await RunningCore.start(settings, log, new AbortController().signal)

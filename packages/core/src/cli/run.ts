@@ -9,14 +9,15 @@ export interface Output {
   err: (line: string) => void
 }
 
-const HELP = `Usage: npx svc migrate [--check]
+const HELP = `Usage: npx svc migrate [--check] [--schema <name>]
 
 Creates the tables and queues of @svc/core, and those of @svc/auth, @svc/webhooks and @svc/console
 where they are installed beside it. Existing ones are not changed. It may run repeatedly, twice at
 the same time, and while hosts run.
 
-  --check   creates nothing, and prints what is missing of each package
-  --help    prints this text
+  --check           creates nothing, and prints what is missing of each package
+  --schema <name>   the option "schema" of svcCore, where the host has it
+  --help            prints this text
 
 Environment
   DATABASE_URL   connection string of the database, with a role that may create schemas and tables
@@ -37,14 +38,19 @@ export async function run(
     return 0
   }
   const [command, ...options] = args
+  const place = options.indexOf('--schema')
+  const named = place === -1 ? [] : options.splice(place, 2)
+  const [, schema] = named
   const unknown = options.find((option) => option !== '--check')
-  if (command !== 'migrate' || unknown !== undefined) {
+  if (command !== 'migrate' || unknown !== undefined || named.length === 1) {
     const what =
       command === undefined
         ? 'no command was given'
-        : command === 'migrate'
-          ? `there is no option ${unknown}`
-          : `there is no command ${command}`
+        : command !== 'migrate'
+          ? `there is no command ${command}`
+          : unknown === undefined
+            ? '--schema needs the name of a schema'
+            : `there is no option ${unknown}`
     err(`svc: ${what}\n\n${HELP}`)
     return 2
   }
@@ -54,14 +60,19 @@ export async function run(
   }
   const isCheck = options.includes('--check')
   try {
-    return report(await (isCheck ? checkAll : migrateAll)(url, logTo(err)), { out, err })
+    const outcome = await (isCheck ? checkAll : migrateAll)(url, schema, logTo(err))
+    return report(outcome, schema, { out, err })
   } catch (error) {
     err(`svc migrate: ${withCode((error as Error).message, error as Problem['error'])}`)
     return 1
   }
 }
 
-function report({ packages, made, problems }: Outcome, { out, err }: Output): 0 | 1 {
+function report(
+  { packages, made, problems }: Outcome,
+  schema: string | undefined,
+  { out, err }: Output,
+): 0 | 1 {
   if (made.length > 0 || problems.length === 0) out(`of ${packages.join(', ')}:`)
   for (const line of made) out(`made   ${line}`)
   for (const { owner, error } of problems) {
@@ -74,7 +85,8 @@ function report({ packages, made, problems }: Outcome, { out, err }: Output): 0 
     return 0
   }
   const isCheck = problems.some(({ error }) => lackOf(error) !== undefined)
-  if (isCheck) err('svc migrate --check: run "npx svc migrate" to create what is missing')
+  const command = `npx svc migrate${schema === undefined ? '' : ` --schema ${schema}`}`
+  if (isCheck) err(`svc migrate --check: run "${command}" to create what is missing`)
   return 1
 }
 

@@ -118,7 +118,9 @@ export class EventBus {
     // a full pool.
     if (!db || !this.#ready) await this.declare()
     if (!db) return this.#publisher.publish(event, hasGivenId)
-    const [result] = await this.#publishWithin(checkedDb(db, 'events.publish'), [event])
+    const [result] = await this.#publishWithin(this.forOurs(checkedDb(db, 'events.publish')), [
+      event,
+    ])
     return result as PublishResult
   }
 
@@ -201,6 +203,11 @@ export class EventBus {
   /** `svc.transaction`. */
   hostTransaction<T>(run: (db: Db) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.#transactions.runOfHost(run, options)
+  }
+
+  /** See {@link OpenTransactions.forOurs}. */
+  forOurs(db: Db): Db {
+    return this.#transactions.forOurs(db)
   }
 
   /** Runs `task` after the commit. The commit of a transaction of the caller's own is not seen: `false`. */

@@ -1,8 +1,8 @@
 /** Transactions whose commit this process sees: what was published in one is handed over after it. */
-import type { Pool } from 'pg'
 import { InvalidTransaction } from '../errors.ts'
 import { HEARTBEAT_SECONDS } from '../jobs/pg-boss/jobs-table.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
+import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db, type TimeLimit } from '../postgres/transaction.ts'
 import type { JobHandover } from './job-handover.ts'
 import type { Published } from './published.ts'
@@ -46,14 +46,14 @@ export function addPublished(open: OpenTransaction, published: Published): void 
 }
 
 export class OpenTransactions {
-  #pool: Pool
+  #pool: StatementPool
   #hostTransactions: HostTransactions
   #handover: Pick<JobHandover, 'committing' | 'committedByCaller'>
   #open = new WeakMap<Db, OpenTransaction>()
 
   /** `idleSeconds`: see {@link HostTransactions}. */
   constructor(
-    pool: Pool,
+    pool: StatementPool,
     idleSeconds: number,
     handover: Pick<JobHandover, 'committing' | 'committedByCaller'>,
   ) {
@@ -66,11 +66,17 @@ export class OpenTransactions {
     return this.#open.get(db)
   }
 
+  /** The transaction `db` for our statements, whose schema may have another name. */
+  forOurs(db: Db): Db {
+    return this.#pool.names?.on(db) ?? db
+  }
+
   run<T>(run: (db: Db) => Promise<T>, limit: TimeLimit = {}): Promise<T> {
     return this.#handingOver((open) =>
       transaction(
         this.#pool,
         (db) => {
+          this.#pool.names?.own(db)
           this.#open.set(db, open)
           return run(db)
         },
@@ -82,14 +88,14 @@ export class OpenTransactions {
   runOfHost<T>(run: (db: Db) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.#handingOver((open) =>
       this.#hostTransactions.run(run, options, {
-        begun: (db) => void this.#open.set(db, open),
+        begun: (db) => void this.#open.set(this.forOurs(db), open),
         // The event of a publish that is not done would be committed without its jobs.
         ending: async (db) => {
           open.hasEnded = true
           if (open.publishing > 0) throw new InvalidTransaction(AWAIT_PUBLISHES)
           const { claimedAt, published } = open
           if (claimedAt === null || performance.now() - claimedAt < RENEWED_AFTER_MS) return
-          await this.#handover.committing(db, published)
+          await this.#handover.committing(this.forOurs(db), published)
         },
       }),
     )

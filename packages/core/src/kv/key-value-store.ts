@@ -1,3 +1,4 @@
+import type { SchemaNames } from '../postgres/schema-names.ts'
 import { withSettings } from '../postgres/session-settings.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { orDatabaseError } from '../postgres/unavailable.ts'
@@ -39,9 +40,15 @@ export interface KeyValueStore {
   increment: (key: string, options?: EntryOptions & { by?: number | undefined }) => Promise<number>
 }
 
-export function createKeyValueStore(pool: Db): KeyValueStore {
-  const on = <Result>(db: Db | undefined, run: (db: Db) => Promise<Result>): Promise<Result> =>
-    orDatabaseError(db ? withSettings(db, () => run(db)) : run(pool), db)
+export function createKeyValueStore(pool: Db, names?: SchemaNames): KeyValueStore {
+  const on = <Result>(db: Db | undefined, run: (db: Db) => Promise<Result>): Promise<Result> => {
+    if (!db) return orDatabaseError(run(pool))
+    const its = names?.on(db) ?? db
+    return orDatabaseError(
+      withSettings(its, () => run(its)),
+      db,
+    )
+  }
   return {
     get: async (key, { db } = {}) => {
       const checked = checkedKey(key)

@@ -1,4 +1,5 @@
 /** Which sessions keep another waiting, in words for a log and an error. */
+import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import type { Db } from '../postgres/transaction.ts'
 
 export interface Blocker {
@@ -36,16 +37,16 @@ export async function findBlocked(db: Db, pid: number): Promise<Blocked | undefi
   return { table: rows[0].table, blockers: rows.map(asBlocker) }
 }
 
-/** The session that holds an advisory lock of this number. */
-export async function findLockHolder(db: Db, lock: number): Promise<Blocker | undefined> {
+/** The session that holds the lock of migrations. */
+export async function findLockHolder(db: Db): Promise<Blocker | undefined> {
   await db.query('select pg_stat_clear_snapshot()')
   const { rows } = await db.query(
     `select ${BLOCKER}
        from pg_locks as held
        join pg_stat_activity as activity on activity.pid = held.pid
-      where held.locktype = 'advisory' and held.granted and held.classid = 0 and held.objid = $1
+      where held.locktype = 'advisory' and held.granted and held.classid = 0
+        and held.objid = ${ADVISORY_LOCKS.migrations}
         and held.database = (select oid from pg_database where datname = current_database())`,
-    [lock],
   )
   return rows[0] && asBlocker(rows[0])
 }

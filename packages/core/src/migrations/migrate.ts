@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
-import type pg from 'pg'
 import { findBlocked, describeBlocker, type Blocked } from './lock-holders.ts'
+import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import { isLockConflict, tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
@@ -19,7 +19,7 @@ import {
 } from './migration-lock.ts'
 
 export interface MigrationBoot extends Boot {
-  pool: pg.Pool
+  pool: StatementPool
   /** The option `migrate` is 'check': nothing is made. */
   isCheck?: boolean
 }
@@ -92,7 +92,7 @@ async function runFile(boot: MigrationBoot, lockDb: Db, migration: Migration): P
 }
 
 async function tryFile(
-  pool: pg.Pool,
+  pool: StatementPool,
   watch: LockWatch,
   { owner, name, text }: Migration,
   lockMs: number,

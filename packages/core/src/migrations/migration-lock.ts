@@ -7,7 +7,7 @@ import { pause } from './abortable-pause.ts'
 import type { Db } from '../postgres/transaction.ts'
 
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
-const LOCK = ADVISORY_LOCKS.migrations
+const TAKE = `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migrations}) as taken`
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
 const LOG_EVERY_MS = 5000
@@ -49,14 +49,14 @@ async function waitForMigrationLock(boot: Boot, lockDb: Db): Promise<void> {
   const beganMs = performance.now()
   let loggedMs = beganMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
-    const { rows } = await lockDb.query('select pg_try_advisory_xact_lock($1) as taken', [LOCK])
+    const { rows } = await lockDb.query(TAKE)
     if (rows[0].taken) return
     signal.throwIfAborted()
     const nowMs = performance.now()
     const isOver = nowMs - beganMs > giveUpMs
     if (isOver || nowMs - loggedMs > LOG_EVERY_MS) {
       loggedMs = nowMs
-      const heldBy = await findLockHolder(lockDb, LOCK)
+      const heldBy = await findLockHolder(lockDb)
       const waitedSeconds = secondsOf(nowMs - beganMs)
       log.warn({ heldBy, waitedSeconds }, WAITS)
       if (isOver) {

@@ -2,7 +2,6 @@
 import { RightsMissing } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
 
-const SCHEMAS = ['svc', 'svc_jobs']
 const TABLE_RIGHTS = ['select', 'insert', 'update', 'delete']
 
 interface Facts {
@@ -85,11 +84,13 @@ function some(names: string[]): string {
 async function factsOf(db: Db): Promise<Facts> {
   const { rows } = await db.query(
     `select current_user as role, current_database() as database,
-            has_database_privilege(current_database(), 'create') as "mayCreateSchemas"`,
+            has_database_privilege(current_database(), 'create') as "mayCreateSchemas",
+            array['svc', 'svc_jobs'] as names`,
   )
+  const { names, ...facts } = rows[0] as Omit<Facts, 'schemas'> & { names: string[] }
   const schemas = []
-  for (const name of SCHEMAS) schemas.push(await schemaFactsOf(db, name))
-  return { ...rows[0], schemas }
+  for (const name of names) schemas.push(await schemaFactsOf(db, name))
+  return { ...facts, schemas }
 }
 
 async function schemaFactsOf(db: Db, name: string): Promise<SchemaFacts> {

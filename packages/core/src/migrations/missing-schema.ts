@@ -12,7 +12,7 @@ export function assertNoMissingSchema(missing: readonly string[], owner: string)
   if (missing.length === 0) return
   const lacks = `these parts of ${owner} are missing from the database: ${missing.join(', ')}`
   const refusal = new SchemaMissing(
-    `svcCore: the option "migrate" is "check", and ${lacks}. Run "npx svc migrate" as a role that may make tables, then boot again`,
+    `svcCore: the option "migrate" is "check", and ${lacks}. Run "npx svc migrate" as a role that may make tables (with "--schema" where the host has the option "schema"), then boot again`,
   )
   lacking.set(refusal, lacks)
   throw refusal

@@ -1,6 +1,7 @@
 /**
  * The numbers of all advisory locks of `@svc/core` and the packages on it. They are shared by all
- * processes on a database, of all versions: a number never changes.
+ * processes on a schema, of all versions: a number never changes. Statements name them in their texts,
+ * where those of another schema are put in: see schema-names.ts.
  */
 export const ADVISORY_LOCKS = {
   /** Tables are made or changed. */

@@ -7,7 +7,10 @@ import type pg from 'pg'
 const CONNECT_MS = 15_000
 
 /** @throws an error as pg-pool's own where none was to be had within `ms` */
-export async function connectWithin(pool: pg.Pool, ms = CONNECT_MS): Promise<pg.PoolClient> {
+export async function connectWithin(
+  pool: Pick<pg.Pool, 'connect' | 'options'>,
+  ms = CONNECT_MS,
+): Promise<pg.PoolClient> {
   // Such a pool has a limit of its own.
   if (pool.options?.connectionTimeoutMillis) return pool.connect()
   const connecting = pool.connect()

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import { InvalidOption, InvalidTransaction } from '../errors.ts'
 import { isFunction, kindOf, resolveOptions, type OptionRules } from '../options/check-options.ts'
+import type { StatementPool } from './schema-names.ts'
 import { noteStatement } from './session-settings.ts'
 import { unlimitedTransaction, type Db } from './transaction.ts'
 import { asUnavailable } from './unavailable.ts'
@@ -45,13 +46,13 @@ interface OpenTransaction {
 const IDLE_IN_TRANSACTION = '25P03'
 
 export class HostTransactions {
-  #pool: pg.Pool
+  #pool: StatementPool
   #idleSeconds: number
   /** The transaction in which a call is made. */
   #current = new AsyncLocalStorage<OpenTransaction>()
 
   /** `idleSeconds`: the longest time without a statement. */
-  constructor(pool: pg.Pool, idleSeconds: number) {
+  constructor(pool: StatementPool, idleSeconds: number) {
     this.#pool = pool
     this.#idleSeconds = idleSeconds
   }

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Db } from './transaction.ts'
 import { withQueryTimeout } from './query-timeout.ts'
+import type { SchemaNames } from './schema-names.ts'
 import { StatementQueue } from './statement-queue.ts'
 import { isLostConnection } from './connection-errors.ts'
 
@@ -56,6 +57,7 @@ export class NotificationConnection implements Notifications {
   /** False behind a pooler: a LISTEN stays with a connection that soon serves other clients. */
   #canListen: boolean
   #logError: (error: Error) => void
+  #names: SchemaNames | undefined
   #listeners = new Map<string, Set<Listener>>()
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
@@ -65,13 +67,20 @@ export class NotificationConnection implements Notifications {
   #failures = 0
   #closed = false
 
-  constructor(config: pg.ClientConfig, canListen: boolean, logError: (error: Error) => void) {
+  constructor(
+    config: pg.ClientConfig,
+    canListen: boolean,
+    logError: (error: Error) => void,
+    names?: SchemaNames,
+  ) {
     this.#config = config
     this.#canListen = canListen
     this.#logError = logError
+    this.#names = names
   }
 
-  listen(channel: string, listener: Listener): void {
+  listen(name: string, listener: Listener): void {
+    const channel = this.#channel(name)
     const listeners = this.#listeners.get(channel) ?? new Set()
     this.#listeners.set(channel, listeners.add(listener))
     if (!this.#canListen) return
@@ -84,7 +93,7 @@ export class NotificationConnection implements Notifications {
     // A notification may be lost in a crash, so its commit need not wait for the disk.
     await this.#runStatement(
       `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`,
-      [channel, payload],
+      [this.#channel(channel), payload],
     )
   }
 
@@ -155,6 +164,10 @@ export class NotificationConnection implements Notifications {
     return this.#opening
   }
 
+  #channel(name: string): string {
+    return this.#names?.channel(name) ?? name
+  }
+
   async #connect(): Promise<void> {
     if (this.#closed || this.#retry) return
     const client = new pg.Client(this.#config)
@@ -165,7 +178,7 @@ export class NotificationConnection implements Notifications {
     )
     try {
       await client.connect()
-      const db = withQueryTimeout(client, QUERY_TIMEOUT_MS)
+      const db = withQueryTimeout(client, QUERY_TIMEOUT_MS, this.#names)
       // A statement that timed out ends in the server too. A pooler would keep this setting for
       // other clients.
       if (this.#canListen) await db.query(`set statement_timeout = ${QUERY_TIMEOUT_MS}`)
@@ -224,7 +237,7 @@ export class NotificationConnection implements Notifications {
     // The wait for its turn has used up the time: the connection itself may work.
     if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
     try {
-      return await withQueryTimeout(client, Math.ceil(timeoutMs)).query(text, values)
+      return await withQueryTimeout(client, Math.ceil(timeoutMs), this.#names).query(text, values)
     } catch (error) {
       if (isLostConnection(error)) this.#lost(client, error as Error)
       throw error

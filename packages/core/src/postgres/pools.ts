@@ -8,6 +8,7 @@ import { Readers } from './readers.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
 import { transaction, type Db, type TimeLimit } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
+import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { AT_START, markPooled } from './session-settings.ts'
 
 /**
@@ -17,7 +18,12 @@ import { AT_START, markPooled } from './session-settings.ts'
  * queue). `held` has two more, while it is used.
  */
 export interface Database {
-  pool: pg.Pool
+  /** The host's pool, or the one that is made of its option `database`. */
+  hostPool: pg.Pool
+  /** The same for our statements. */
+  pool: StatementPool
+  /** Of the schema, where it has another name than in the statements. */
+  names: SchemaNames | undefined
   /** `pool` with a time limit on each statement, for statements of these packages. */
   db: Db
   /** `pool` with a longer time limit, for statements that scan whole tables. */
@@ -28,7 +34,7 @@ export interface Database {
   /** For what only reads, see readers.ts. */
   readers: Readers
   /** For statements that wait for a lock of others: nobody waits for one of these connections. */
-  held: { pool: pg.Pool; db: Db }
+  held: { pool: StatementPool; db: Db }
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
   background<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
   /** The config of the one connection that listens. */
@@ -58,31 +64,40 @@ const MAINTENANCE_TIMEOUT_MS = 120_000
 export async function openDatabase(
   option: NonNullable<SvcCoreOptions['database']>,
   logError: (error: Error) => void,
-  readers = DEFAULT_READERS,
+  { readers = DEFAULT_READERS, names }: { readers?: number; names?: SchemaNames | undefined } = {},
 ): Promise<Database> {
   const given = isPool(option) ? option : undefined
   const config = configOf(option)
   const max = config.max ?? 10
   const forWorkers = given || max === 1 ? 0 : 1
 
-  const pool = given ?? new pg.Pool({ ...config, max: max - forWorkers })
-  pool.on('error', logError)
-  const stopHandling = handleClientErrors(pool)
+  const hostPool = given ?? new pg.Pool({ ...config, max: max - forWorkers })
+  // Of two hosts on one pool each has names of its own.
+  const pool: StatementPool = names
+    ? { connect: () => hostPool.connect(), options: hostPool.options, names }
+    : hostPool
+  hostPool.on('error', logError)
+  const stopHandling = handleClientErrors(hostPool)
   try {
-    await assertUsable(pool)
-    const workerPool = await openWorkerPool({ ...config, max: 1 + forWorkers }, logError)
-    const reading = new Readers(config, readers, { pooled: workerPool.pooled, logError })
-    const held = new pg.Pool({
-      ...config,
-      max: HELD_CONNECTIONS,
-      min: 0,
-      idleTimeoutMillis: HELD_IDLE_MS,
-    })
+    await assertUsable(hostPool)
+    const workerPool = await openWorkerPool({ ...config, max: 1 + forWorkers }, logError, names)
+    const reading = new Readers(config, readers, { pooled: workerPool.pooled, logError, names })
+    const held = Object.assign(
+      new pg.Pool({
+        ...config,
+        max: HELD_CONNECTIONS,
+        min: 0,
+        idleTimeoutMillis: HELD_IDLE_MS,
+      }),
+      { names },
+    )
     held.on('error', logError)
     handleClientErrors(held)
     if (workerPool.pooled) for (const one of [pool, reading.pool, held]) markPooled(one)
     return {
+      hostPool,
       pool,
+      names,
       db: workerPool.pooled ? inTransactions(pool) : cancelling(pool, workerPool),
       maintenance: cancelling(pool, workerPool, MAINTENANCE_TIMEOUT_MS),
       dbWithin: (ms) =>
@@ -99,18 +114,18 @@ export async function openDatabase(
       listener: workerPool.pooled ? config : withServerOptions(config, FOR_THE_LISTENER),
       async close() {
         await Promise.all([endPool(workerPool.pool), endPool(reading.pool), endPool(held)])
-        if (!given) return endPool(pool)
+        if (!given) return endPool(hostPool)
         stopHandling()
-        pool.off('error', logError)
+        hostPool.off('error', logError)
       },
     }
   } catch (error) {
     if (given) {
       stopHandling()
-      pool.off('error', logError)
+      hostPool.off('error', logError)
     }
     // Not awaited: a connection that is still being made would hold the error up.
-    else void pool.end()
+    else void hostPool.end()
     if (error instanceof DatabaseTooOld || error instanceof DatabaseNotUtf8) throw error
     throw new DatabaseUnreachable(whyUnreachable(error, config))
   }
@@ -120,12 +135,12 @@ export async function openDatabase(
  * Behind a pooler the process id of a connection changes: there a single statement is a transaction
  * as well.
  */
-const inTransactions = (pool: pg.Pool, timeoutMs?: number): Db => ({
+const inTransactions = (pool: StatementPool, timeoutMs?: number): Db => ({
   query: (text, values) =>
     transaction(pool, (db) => db.query(text, values), timeoutMs === undefined ? {} : { timeoutMs }),
 })
 
-const cancelling = (pool: pg.Pool, workerPool: WorkerPool, ms?: number): Db =>
+const cancelling = (pool: StatementPool, workerPool: WorkerPool, ms?: number): Db =>
   poolWithQueryTimeout(pool, ms, async (processId) =>
     workerPool.pooled ? undefined : workerPool.query('select pg_cancel_backend($1)', [processId]),
   )

@@ -1,9 +1,9 @@
-import type pg from 'pg'
 import { connectWithin } from './connect-within.ts'
 import { markCancelled } from './connection-errors.ts'
 import { isLockTimeout, repeatedOnConflict } from './contention.ts'
 import { OWN_TYPES } from './own-types.ts'
 import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
+import type { SchemaNames, StatementPool } from './schema-names.ts'
 import type { Db } from './transaction.ts'
 
 type Answer = Awaited<ReturnType<Db['query']>>
@@ -30,11 +30,17 @@ const CANCELLED_WITHIN_MS = 1000
  * a server that has stopped answering (a paused machine, a firewall that dropped the connection).
  * The server needs a `statement_timeout` of its own, which connections and transactions of ours
  * set. After a time-out the caller closes the client: its answer may still come.
+ *
+ * `names`: of the schema, where it has another name than in the statements.
  */
-export function withQueryTimeout(client: Client, ms = STATEMENT_TIMEOUT_MS): Db {
+export function withQueryTimeout(
+  client: Client,
+  ms = STATEMENT_TIMEOUT_MS,
+  names?: SchemaNames,
+): Db {
   return {
     query: (statement: string | object, values?: unknown[]) =>
-      answerWithin(client, asConfig(statement, values), ms),
+      answerWithin(client, asConfig(statement, values, names), ms),
   }
 }
 
@@ -46,7 +52,7 @@ export function withQueryTimeout(client: Client, ms = STATEMENT_TIMEOUT_MS): Db 
  * where the server has answered that: see `isOutage`.
  */
 export function poolWithQueryTimeout(
-  pool: pg.Pool,
+  pool: StatementPool,
   ms = STATEMENT_TIMEOUT_MS,
   cancel?: (processId: number) => Promise<unknown>,
 ): Db {
@@ -58,9 +64,9 @@ export function poolWithQueryTimeout(
         broken = error
       }
       client.on('error', onError)
-      const query = () => answerWithin(client, asConfig(statement, values), ms)
+      const query = () => answerWithin(client, asConfig(statement, values, pool.names), ms)
       try {
-        const db = withQueryTimeout(client, ms)
+        const db = withQueryTimeout(client, ms, pool.names)
         if ((await needsSettings(pool, client, db)) && mayBeInTransaction(statement)) {
           return await inTransaction(db, statement, values)
         }
@@ -159,11 +165,22 @@ interface PromisingClient {
   query(statement: object): Promise<Answer>
 }
 
-const asConfig = (statement: string | object, values: unknown[] | undefined): object => ({
+const asConfig = (
+  statement: string | object,
+  values: unknown[] | undefined,
+  names: SchemaNames | undefined,
+): object => ({
   ...(typeof statement === 'string' ? { text: statement } : statement),
   ...(values ? { values } : {}),
+  ...(names ? namedBy(names, statement) : {}),
   types: OWN_TYPES,
 })
+
+function namedBy(names: SchemaNames, statement: string | object): object {
+  if (typeof statement === 'string') return { text: names.statement(statement) }
+  const { name, text } = statement as { name: string; text: string }
+  return { name: names.prepared(name), text: names.statement(text) }
+}
 
 /** A statement with values is the only one of its text, and a transaction of its own. */
 const isAlone = (statement: string | object, values: unknown[] | undefined): boolean =>

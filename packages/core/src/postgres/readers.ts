@@ -9,6 +9,7 @@ import { Busy } from '../errors.ts'
 import { handleClientErrors } from './client-errors.ts'
 import { withServerOptions } from './connection-config.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
+import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { AT_START, markBegunWith } from './session-settings.ts'
 import { transaction, type Db } from './transaction.ts'
 
@@ -33,7 +34,7 @@ export const readingFor = <T>(tenant: string | null, work: () => T): T =>
   tenant === null ? work() : tenantOfCall.run(tenant, work)
 
 export class Readers implements Db {
-  readonly pool: pg.Pool
+  readonly pool: pg.Pool & StatementPool
   #pooled: boolean
   #direct: Db
   #turns: Turns
@@ -41,16 +42,21 @@ export class Readers implements Db {
   constructor(
     config: pg.PoolConfig,
     max: number,
-    { pooled, logError }: { pooled: boolean; logError: (error: Error) => void },
+    {
+      pooled,
+      logError,
+      names,
+    }: { pooled: boolean; logError: (error: Error) => void; names?: SchemaNames | undefined },
   ) {
     this.#pooled = pooled
-    this.pool = new pg.Pool({
+    const pool = new pg.Pool({
       ...(pooled ? config : withServerOptions(config, OPTIONS)),
       max,
       min: 0,
       idleTimeoutMillis: config.idleTimeoutMillis ?? IDLE_MS,
     })
-    if (!pooled) markBegunWith(this.pool)
+    this.pool = Object.assign(pool, { names })
+    if (!pooled) markBegunWith(pool)
     this.pool.on('error', logError)
     handleClientErrors(this.pool)
     this.#direct = poolWithQueryTimeout(this.pool, READ_TIMEOUT_MS)

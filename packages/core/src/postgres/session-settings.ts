@@ -2,8 +2,8 @@
  * What our statements need of the settings of a session. A role, a database, a pooler or the host may
  * have set others: for a host's own statements they stay as they are.
  */
-import type pg from 'pg'
 import { InvalidTransaction } from '../errors.ts'
+import type { StatementPool } from './schema-names.ts'
 import type { Db } from './transaction.ts'
 
 /**
@@ -70,12 +70,12 @@ const looksInCatalogFirst = ({ schemas }: Found): boolean =>
 /** Clients of which it is known whether our statements can run on them as they are. */
 const known = new WeakMap<object, boolean>()
 /** Pools whose connections have other sessions behind them from transaction to transaction. */
-const pooled = new WeakSet<pg.Pool>()
+const pooled = new WeakSet<object>()
 /** Pools whose connections begin with the settings. */
-const begunWith = new WeakSet<pg.Pool>()
+const begunWith = new WeakSet<object>()
 
-export const markPooled = (pool: pg.Pool): void => void pooled.add(pool)
-export const markBegunWith = (pool: pg.Pool): void => void begunWith.add(pool)
+export const markPooled = (pool: object): void => void pooled.add(pool)
+export const markBegunWith = (pool: object): void => void begunWith.add(pool)
 
 /** What a host has sent on this connection may have set others: they are asked for again. */
 export function noteStatement(client: object, statement: unknown): void {
@@ -89,7 +89,7 @@ const MAY_SET = /(^|;)\s*(re)?set\s|\bset_config\b|\bdiscard\b/i
  * Whether a statement of ours needs a transaction that sets what it needs. Asked once for each
  * connection, which costs it one small statement.
  */
-export async function needsSettings(pool: pg.Pool, client: object, db: Db): Promise<boolean> {
+export async function needsSettings(pool: object, client: object, db: Db): Promise<boolean> {
   if (begunWith.has(pool)) return false
   if (pooled.has(pool)) return true
   const isKnown = known.get(client)

@@ -4,6 +4,7 @@ import { connectWithin } from './connect-within.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
 import { isLostConnection } from './connection-errors.ts'
+import type { StatementPool } from './schema-names.ts'
 
 /**
  * Anything that answers a statement: a pool or client of `pg`, the `db` of `svc.transaction`, what an
@@ -37,7 +38,7 @@ interface Terms extends TimeLimit {
  * statement takes longer than `timeoutMs`, neither here nor in the server.
  */
 export function transaction<T>(
-  pool: pg.Pool,
+  pool: StatementPool,
   run: (db: Db) => Promise<T>,
   { begin = BEGIN, timeoutMs = STATEMENT_TIMEOUT_MS, lockMs }: Terms = {},
 ): Promise<T> {
@@ -61,7 +62,7 @@ export function transaction<T>(
  * `rollback` are bounded. `commit` is not, since deferred constraints run in it.
  */
 export function unlimitedTransaction<T>(
-  pool: pg.Pool,
+  pool: StatementPool,
   run: (client: pg.PoolClient) => Promise<T>,
   begin: string,
 ): Promise<T> {
@@ -80,7 +81,7 @@ async function commit(db: Db): Promise<void> {
 }
 
 async function onConnection<T>(
-  pool: pg.Pool,
+  pool: StatementPool,
   timeoutMs: number,
   work: (client: pg.PoolClient, db: Db) => Promise<T>,
 ): Promise<T> {
@@ -92,7 +93,7 @@ async function onConnection<T>(
     broken = error
   }
   client.on('error', onError)
-  const db = withQueryTimeout(client, timeoutMs)
+  const db = withQueryTimeout(client, timeoutMs, pool.names)
   try {
     return await work(client, db)
   } catch (error) {

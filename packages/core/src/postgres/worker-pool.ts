@@ -14,6 +14,7 @@ import pg from 'pg'
 import { handleClientErrors } from './client-errors.ts'
 import { hasLostStatements, withPreparedStatements } from './prepared-statements.ts'
 import { withServerOptions } from './connection-config.ts'
+import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { poolWithQueryTimeout, STATEMENT_TIMEOUT_MS, withQueryTimeout } from './query-timeout.ts'
 import { AT_START, BEGIN, markBegunWith, markPooled } from './session-settings.ts'
 import { transaction, type Db, type TimeLimit } from './transaction.ts'
@@ -32,7 +33,7 @@ export const BEGIN_WITH_WORKER_PLANS = [
 ].join('; ')
 
 export class WorkerPool implements Db {
-  readonly pool: pg.Pool
+  readonly pool: pg.Pool & StatementPool
   /**
    * The pooler in between refuses or ignores settings of a session: each transaction makes them
    * instead.
@@ -47,11 +48,11 @@ export class WorkerPool implements Db {
   #direct: Db
   #directPrepared: Db
 
-  constructor(pool: pg.Pool, pooled: boolean) {
-    this.pool = pool
+  constructor(pool: pg.Pool, pooled: boolean, names?: SchemaNames) {
+    this.pool = Object.assign(pool, { names })
     this.pooled = pooled
     this.#prepares = !pooled
-    this.#direct = poolWithQueryTimeout(pool)
+    this.#direct = poolWithQueryTimeout(this.pool)
     this.#directPrepared = withPreparedStatements(this.#direct)
   }
 
@@ -77,7 +78,7 @@ export class WorkerPool implements Db {
    */
   async onEachConnection(run: (db: Db) => Promise<unknown>): Promise<void> {
     const runOn = async (client: pg.ClientBase): Promise<void> => {
-      await run(withQueryTimeout(client, ANSWER_WITHIN_MS)).catch(() => {})
+      await run(withQueryTimeout(client, ANSWER_WITHIN_MS, this.pool.names)).catch(() => {})
     }
     // pg waits for what it returns, which its types do not tell.
     Object.assign(this.pool.options, { onConnect: runOn })
@@ -106,11 +107,12 @@ export class WorkerPool implements Db {
 export async function openWorkerPool(
   config: pg.PoolConfig,
   logError: (error: Error) => void,
+  names?: SchemaNames,
 ): Promise<WorkerPool> {
   for (let failures = 0; ; failures++) {
     const pauseMs = PAUSES_MS[failures]
     try {
-      return await probe(config, logError, pauseMs === undefined)
+      return await probe(config, logError, pauseMs === undefined, names)
     } catch (error) {
       if (pauseMs === undefined || !isLostConnection(error)) throw error
       await wait(pauseMs)
@@ -126,6 +128,7 @@ async function probe(
   config: pg.PoolConfig,
   logError: (error: Error) => void,
   isLast: boolean,
+  names: SchemaNames | undefined,
 ): Promise<WorkerPool> {
   const direct = watched(withServerOptions(config, OPTIONS), logError)
   try {
@@ -134,7 +137,7 @@ async function probe(
     )
     if (rows[0].taken) {
       markBegunWith(direct)
-      return new WorkerPool(direct, false)
+      return new WorkerPool(direct, false, names)
     }
   } catch (error) {
     if (!mayBeRefusal(error, isLast)) {
@@ -151,7 +154,7 @@ async function probe(
     void plain.end()
     throw error
   }
-  return new WorkerPool(plain, true)
+  return new WorkerPool(plain, true, names)
 }
 
 /**

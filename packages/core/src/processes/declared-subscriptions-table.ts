@@ -28,7 +28,7 @@ export async function addSubscription(db: Db, added: Subscription): Promise<void
 
 /** Until the end of the transaction no other process declares or drops events. */
 export async function lockDeclarations(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.declarations])
+  await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.declarations})`)
 }
 
 /**

@@ -1,6 +1,12 @@
 /** The operations as one object: the methods of `svc.webhooks`, which are the named actions as well. */
 import { Type } from '@sinclair/typebox'
-import { callerFor, narrowedReach, readOperation, writeOperation } from '@svc/core/internal'
+import {
+  callerFor,
+  narrowedReach,
+  readOperation,
+  writeOperations,
+  type Core,
+} from '@svc/core/internal'
 import {
   CountedDeadLetters,
   CountedWebhooks,
@@ -37,6 +43,7 @@ import type { WebhookOperations } from './webhooks.ts'
 const Id = Type.String()
 
 interface Parts {
+  core: Core
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
   lists: DeliveryLists
@@ -55,9 +62,10 @@ export const createOperations = (parts: Parts): SvcWebhooks => ({
 })
 
 function operationsOf(
-  { webhooks, deliveries, lists, recoveries, stats, events, requests, tryFilter }: Parts,
+  { core, webhooks, deliveries, lists, recoveries, stats, events, requests, tryFilter }: Parts,
   by: Caller,
 ): Omit<SvcWebhooks, 'as'> {
+  const writeOperation = writeOperations(core)
   const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
   /** A list within the reach of the caller. */
   const within = <Filter extends { tenant?: string }, Row>(

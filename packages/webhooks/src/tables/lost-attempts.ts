@@ -30,8 +30,7 @@ export async function findLastLoggedAttempts(
 /** Until the transaction ends, no other one writes the rows of lost attempts of these webhooks. */
 export async function lockLostAttempts(db: Db, webhookIds: string[]): Promise<void> {
   for (const id of webhookIds.toSorted()) {
-    await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [
-      ADVISORY_LOCKS.lostAttempts,
+    await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.lostAttempts}, hashtext($1))`, [
       id,
     ])
   }
@@ -41,9 +40,9 @@ export async function lockLostAttempts(db: Db, webhookIds: string[]): Promise<vo
 export async function tryLockLostAttempts(db: Db, webhookIds: string[]): Promise<string[]> {
   if (webhookIds.length === 0) return []
   const { rows } = await db.query(
-    `select id from unnest($2::text[]) as webhook (id)
-      where pg_try_advisory_xact_lock($1, hashtext(id))`,
-    [ADVISORY_LOCKS.lostAttempts, webhookIds],
+    `select id from unnest($1::text[]) as webhook (id)
+      where pg_try_advisory_xact_lock(${ADVISORY_LOCKS.lostAttempts}, hashtext(id))`,
+    [webhookIds],
   )
   return rows.map(({ id }: { id: string }) => id)
 }

@@ -62,9 +62,9 @@ const PORTION = 20_000
 
 /** One process at a time rolls up, until the transaction ends. Returns whether this one may. */
 async function lockStats(db: Db): Promise<boolean> {
-  const { rows } = await db.query('select pg_try_advisory_xact_lock($1) as locked', [
-    ADVISORY_LOCKS.webhookStats,
-  ])
+  const { rows } = await db.query(
+    `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.webhookStats}) as locked`,
+  )
   return rows[0].locked
 }
 

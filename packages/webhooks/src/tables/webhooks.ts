@@ -213,7 +213,7 @@ export async function writeFilterCosts(
 
 /** No other transaction makes one for the tenant until this one ends. Returns how many it has. */
 export async function countWebhooksOf(db: Db, tenant: string): Promise<number> {
-  await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [ADVISORY_LOCKS.tenants, tenant])
+  await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.tenants}, hashtext($1))`, [tenant])
   const { rows } = await db.query(
     `select count(*)::int as count from svc."__svc.webhooks.registrations" where tenant = $1`,
     [tenant],

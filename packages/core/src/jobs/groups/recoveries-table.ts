@@ -108,16 +108,15 @@ export async function nextRecoveryInMs(db: Db, queues: string[]): Promise<number
 /** As {@link lockRecoveries}, where no other transaction has it. Returns whether it has it now. */
 export async function tryLockRecoveries(db: Db, group: string): Promise<boolean> {
   const { rows } = await db.query(
-    'select pg_try_advisory_xact_lock($1, hashtext($2)) as "isLocked"',
-    [ADVISORY_LOCKS.recoveries, group],
+    `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.recoveries}, hashtext($1)) as "isLocked"`,
+    [group],
   )
   return rows[0].isLocked
 }
 
 /** No other transaction begins a recovery of the group until this one ends. */
 export async function lockRecoveries(db: Db, group: string): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [
-    ADVISORY_LOCKS.recoveries,
+  await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.recoveries}, hashtext($1))`, [
     group,
   ])
 }

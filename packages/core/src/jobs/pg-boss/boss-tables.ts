@@ -31,18 +31,26 @@ export async function assertBossIsMade(db: Db): Promise<number> {
   const version = Number((rows[0] as { version: number } | undefined)?.version ?? 0)
   const isMade = version >= SCHEMA_VERSION
   assertNoMissingSchema(
-    isMade ? await missingTables(db) : [`the schema ${JOBS_SCHEMA} in version ${SCHEMA_VERSION}`],
+    isMade
+      ? await missingTables(db)
+      : [`the schema ${await schemaName(db)} in version ${SCHEMA_VERSION}`],
     'pg-boss',
   )
   return version
 }
 
+/** As the host has it. */
+async function schemaName(db: Db): Promise<string> {
+  const { rows } = await db.query(`select '${JOBS_SCHEMA}' as name`)
+  return rows[0].name
+}
+
 /** Of the tables that our statements name. */
 async function missingTables(db: Db): Promise<string[]> {
   const { rows } = await db.query(
-    `select 'the table ' || name as missing from unnest($1::text[]) as name
+    `select 'the table ' || name as missing
+       from unnest(array['${JOBS_SCHEMA}.job', '${JOBS_SCHEMA}.queue']) as name
       where to_regclass(name) is null`,
-    [['job', 'queue'].map((name) => `${JOBS_SCHEMA}.${name}`)],
   )
   return rows.map(({ missing }: { missing: string }) => missing)
 }

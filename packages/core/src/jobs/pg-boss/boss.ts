@@ -3,6 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { PgBoss as NewPgBoss } from 'pg-boss'
 import { handOver } from '../../migrations/migrations-table.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
+import type { Database } from '../../postgres/pools.ts'
+import { asIs } from '../../postgres/schema-names.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import {
@@ -47,7 +49,7 @@ const DEAD_LETTER_SETTINGS = { retentionSeconds: 60 * 365 * 24 * 3600, retryLimi
 const connectionOfCall = new AsyncLocalStorage<Db>()
 
 export async function startBoss(
-  pool: Db,
+  { maintenance: pool, names }: Pick<Database, 'maintenance' | 'names'>,
   /** The option `migrate` is 'check'. */
   isCheck: boolean,
   log: { error(error: unknown): void; warn(warning: unknown): void },
@@ -60,9 +62,9 @@ export async function startBoss(
     migrate: !isCheck || made > SCHEMA_VERSION,
     createSchema: rows[0].is_new,
     db: {
-      executeSql: (text, values) => (connectionOfCall.getStore() ?? pool).query(text, values),
+      executeSql: (text, values) => (connectionOfCall.getStore() ?? pool).query(asIs(text), values),
     },
-    schema: JOBS_SCHEMA,
+    schema: names?.jobs ?? JOBS_SCHEMA,
     schedule: false,
     // A periodic task does it: see recover-lost-jobs.ts.
     supervise: false,
@@ -217,7 +219,7 @@ export async function emptyQueue(boss: PgBoss, queue: string): Promise<void> {
 
 const onConnection = <T>(db: Db, call: (options: { db: BossDb }) => Promise<T>): Promise<T> =>
   connectionOfCall.run(db, () =>
-    call({ db: { executeSql: (text, values) => db.query(text, values) } }),
+    call({ db: { executeSql: (text, values) => db.query(asIs(text), values) } }),
   )
 
 interface BossDb {

@@ -62,7 +62,7 @@ async function once(
       return await transaction(
         pool,
         async (locked) => {
-          await locked.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.jobTables])
+          await locked.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.jobTables})`)
           if (!(await isDone(locked))) await alter(locked)
         },
         { timeoutMs: LONGEST_MS, lockMs },
@@ -98,7 +98,7 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
   const table = await unfinishedTableOf(db, queue)
   if (table === undefined) return
   const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
-  const bareName = table.replace(/^svc_jobs\./, '').replaceAll('"', '')
+  const bareName = table.replace(/^\w+\./, '').replaceAll('"', '')
   // All that follows needs no more than this lock, so that no later step can wait.
   await db.query(`lock table ${table} in share row exclusive mode`)
   await db.query(`alter table ${table} set (${settings.join(', ')})`)
