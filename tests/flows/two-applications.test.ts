@@ -6,6 +6,7 @@ import { advance, drain, receiver, type Receiver } from '@svc/core/testing'
 import { headerToken } from '@svc/webhooks'
 import t, { type Test } from 'tap'
 import { startHost, type Host } from '../console/support/host.ts'
+import { startChild } from '../core/support/child.ts'
 import { everyRow } from '../support/every-row.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
@@ -303,6 +304,37 @@ t.test('jobs and notifications of one application do not reach the other', async
   t.match(
     ok.received.map(({ body }) => body.payload.of),
     ['svc', 'shop'],
+  )
+})
+
+t.test('a process of one application that was killed is a matter of that one', async (t) => {
+  const database = await emptyDatabase(t)
+  const core = { schema: 'shop', worker: { enabled: false } }
+  const shop = await startApplication(t, database, core)
+  const other = await startApplication(t, database, {})
+  const seen: unknown[] = []
+  const handle =
+    (of: string) =>
+    (_payload: unknown, { attempt }: { attempt: number }) =>
+      void seen.push(`${of} ${attempt}`)
+  await other.app.svc.events.subscribe('work', handle('svc'))
+  const killed = startChild(t, 'worker-child.ts', database, '', '', 'shop')
+  await until(() => killed.lines.includes('ready'))
+  await shop.app.svc.events.publish('work', { n: 1, ms: 3_600_000 })
+  await until(() => killed.lines.includes('start 1 1'))
+  const before = await rowsOf(database, 'svc')
+  killed.kill('SIGKILL')
+  await killed.exited
+  const worker = await startApplication(t, database, { schema: 'shop' })
+  await worker.app.svc.events.subscribe('work', handle('shop'))
+  await until(() => seen.length > 0)
+  t.same(seen, ['shop 2'])
+  await until(() => worker.log.some(({ msg }) => String(msg).startsWith('a process died')))
+  t.same(other.log, [])
+  const ofLiving = (row: string) => /"__svc.processes"|_jobs\.queue /.test(row)
+  t.same(
+    (await rowsOf(database, 'svc')).filter((row) => !ofLiving(row)),
+    before.filter((row) => !ofLiving(row)),
   )
 })
 
