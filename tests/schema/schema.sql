@@ -1,5 +1,11 @@
 create type svc_jobs.job_state as enum ('created', 'retry', 'active', 'completed', 'cancelled', 'failed');
 
+create table svc."__svc.applications" (
+  name text not null,
+  since timestamp with time zone default now() not null,
+  constraint "__svc.applications_pkey" PRIMARY KEY (name)
+);
+
 create table svc."__svc.attempt_grants" (
   id uuid not null,
   queue text collate "C" not null,

@@ -72,7 +72,7 @@ export async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]>
  * letters `ilike` takes as equal depends on the collation of the database.
  */
 const inAnyCase = (text: string): string =>
-  [...text]
+  Array.from(text)
     .map((one) => {
       const [lower, upper] = [one.toLowerCase(), one.toUpperCase()]
       if (lower === upper) return one.replace(/[!-/:-@[-`{-~]/, String.raw`\$&`)

@@ -3,7 +3,6 @@
  * have set others: for a host's own statements they stay as they are.
  */
 import { InvalidTransaction } from '../errors.ts'
-import type { StatementPool } from './schema-names.ts'
 import type { Db } from './transaction.ts'
 
 /**

@@ -145,6 +145,19 @@ t.test('the refusal names all that differs, the version of pg-boss and the ways 
   }
 })
 
+t.test('in another schema the refusal names that one', async (t) => {
+  const { database, client } = await databaseOf(t)
+  const start = () => startHost(t, { database, core: { schema: 'shop' } })
+  await start()
+  await client.query('alter table shop_jobs.job rename group_tier to tier')
+  const refusal = await start().then(
+    () => 'it boots',
+    (error: Error) => error.message,
+  )
+  t.match(refusal, /shop_jobs\.job has no column "group_tier".*restore the schema shop_jobs/)
+  t.notMatch(refusal, /svc_jobs/)
+})
+
 t.test('what the refusal says makes the host boot', async (t) => {
   const { database, client } = await databaseOf(t)
   await client.query(`drop index svc_jobs.job_common_i7, svc_jobs.svc_ordered_job_common;
@@ -207,7 +220,7 @@ t.test('no statement names a column that the boot does not check', async (t) => 
 })
 
 t.test("statements on pg-boss's tables stand in one folder, or are functions of core", (t) => {
-  const files = globSync(['*/src/**/*.ts', '{auth,console}/sql/*.sql'], { cwd: PACKAGES })
+  const files = globSync(['*/src/**/*.ts', '{auth,console,webhooks}/sql/*.sql'], { cwd: PACKAGES })
   const naming = files.filter((file) =>
     /\bsvc_jobs\.(\w+|%I)|\bsingleton_key\b|\bgroup_tier\b/.test(withoutComments(file)),
   )

@@ -45,7 +45,13 @@ t.test('a dead letter that is older than the log gets no row again', async (t) =
   })
   const letter = (days: number) => {
     const deliveryId = uuidv7()
-    const data = { event: 'order.created', eventId: null, payload: '{}', recipient: webhookId, deliveryId }
+    const data = {
+      event: 'order.created',
+      eventId: null,
+      payload: '{}',
+      recipient: webhookId,
+      deliveryId,
+    }
     return core.db.query(
       `insert into svc_jobs.job (id, name, data, singleton_key, source_retry_count, source_output,
                                  created_on)

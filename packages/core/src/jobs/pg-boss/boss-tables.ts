@@ -115,9 +115,8 @@ export async function assertTablesAreAsNeeded(db: Db): Promise<void> {
   // A definition names columns: where those differ, that of each index does.
   const differences = different.length > 0 ? different : differentIndexes(indexes)
   if (differences.length === 0) return
-  throw new JobsSchemaDiffers(
-    `svcCore: the tables of jobs differ from those of pg-boss ${PG_BOSS.version}, for which its statements are written: ${differences.join('; ')}. Run the statements that stand here, undo what else was changed, or restore the schema ${JOBS_SCHEMA} from a backup. If another version of pg-boss has changed it, deploy the version of @svc/core that has that one`,
-  )
+  const message = `svcCore: the tables of jobs differ from those of pg-boss ${PG_BOSS.version}, for which its statements are written: ${differences.join('; ')}. Run the statements that stand here, undo what else was changed, or restore the schema ${JOBS_SCHEMA} from a backup. If another version of pg-boss has changed it, deploy the version of @svc/core that has that one`
+  throw new JobsSchemaDiffers(message.replaceAll(JOBS_SCHEMA, await schemaName(db)))
 }
 
 function differentColumns(found: Tables['columns']): string[] {
