@@ -37,9 +37,9 @@ const TABLES = {
     select case when rare then '${RARE.event}' else 'order.created' end,
            tenant || E'\\x1fid-' || n, '{"total":' || n || '}', at, tenant`,
   '__svc.webhooks.inbound_log': `
-    (id, source, tenant, outcome, bytes, duration_ms)
+    (id, source, tenant, outcome, bytes, duration_ms, verified)
     select id, case when rare then '${RARE.source}' else 'shop' end, tenant,
-           case when rare then 'refused' else 'accepted' end, 100, 3`,
+           case when rare then 'refused' else 'accepted' end, 100, 3, true`,
   '__svc.audit': `
     (id, tenant, actor_kind, actor_key_id, actor_user_id, action, target_kind, target_id)
     select id, tenant, case when rare then 'bootstrap' else 'key' end, gen_random_uuid(),

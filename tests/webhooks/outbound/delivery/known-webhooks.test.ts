@@ -87,7 +87,7 @@ t.test('each column that a delivery reads raises the version', async (t) => {
   const { id } = await host.register('http://127.0.0.1:9/')
   const versionOf = async () => {
     const { rows } = await host.app.svc.database.query(
-      'select version from svc."__svc.recipients" where target = $1',
+      'select version from svc."__svc.recipients" where recipient = $1',
       [id],
     )
     return rows[0].version as string
