@@ -147,12 +147,6 @@ async function alterDeadLetters(db: Db): Promise<void> {
     await db.query(`create index if not exists ${index} on ${SHARED} ${definition}`)
   }
   await db.query(
-    `update ${SHARED}
-        set id = overlay(id::text placing left(svc."__svc.first_uuid"(created_on)::text, 13) from 1 for 13)::uuid
-      where name like '%.dlq'
-        and left(id::text, 13) <> left(svc."__svc.first_uuid"(created_on)::text, 13)`,
-  )
-  await db.query(
     `create or replace trigger svc_dead_letter_id before insert on ${SHARED}
        for each row when (new.name like '%.dlq')
        execute function svc."__svc.dead_letter_id"()`,
