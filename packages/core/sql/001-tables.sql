@@ -135,7 +135,7 @@ create table svc."__svc.recipient_states" (
   rate_limit integer,
   rate_seconds integer,
   max_in_flight integer,
-  -- One job at a time, the oldest first. One that waits for its next attempt holds the others.
+  -- One job at a time, the oldest first. While a job waits for its next attempt no other is started.
   ordered boolean not null default false,
   -- Since when it is restricted, while jobs from before may wait among those of others. No job for it is
   -- claimed until all of them are parked.

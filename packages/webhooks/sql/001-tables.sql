@@ -77,7 +77,7 @@ create table svc."__svc.webhooks.delivery_log" (
   -- That of its webhook.
   tenant text collate "C",
   event text collate "C" not null,
-  -- The payload stands in the event; here only where no event made the delivery.
+  -- The payload of an event is a column of the event. `payload` is set where no event made the delivery.
   event_id text collate "C",
   payload text,
   delivery_id uuid not null,

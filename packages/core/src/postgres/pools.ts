@@ -18,7 +18,7 @@ import { AT_START, markPooled } from './session-settings.ts'
  * queue). `held` has two more, while it is used.
  */
 export interface Database {
-  /** The host's pool, or the one that is made of its option `database`. */
+  /** The pool that the host has given, or the one that is opened by the option `database`. */
   hostPool: pg.Pool
   /** The same for our statements. */
   pool: StatementPool
