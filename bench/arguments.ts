@@ -23,8 +23,8 @@ A name is that of a benchmark or of a group: "guard" runs all of guard-….
   --long           memory-soak for ten minutes instead of one, growth-recovery with a million
   --rounds N       measured rounds (default 3)
   --beside DIR     another checkout, measured in turn with this one
-                   (guard-cpu, publish-concurrent, subscribe, delivery-throughput
-                   and steady-delivery)
+                   (guard-cpu, publish-concurrent, subscribe, delivery-throughput,
+                   delivery-fan-out, delivery-ordered, steady-delivery, inbound and at-rest)
   --json FILE      all results with every sample
   --markdown FILE  the tables as Markdown
   --profile DIR    a CPU profile of each process

@@ -1,10 +1,11 @@
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { makePackedHost } from '../tests/support/packed-host.ts'
 import type { Bench, Benchmark, Finding } from './benchmark.ts'
-import { growthOf, interleave, rowsOf } from './measure.ts'
+import { besideOther } from './beside.ts'
+import { growthOf, interleave, rowsOf, type Contender } from './measure.ts'
 import { query } from './postgres/server.ts'
 import type { Goal } from './report.ts'
 
@@ -12,6 +13,7 @@ const ALL = 'svcAuth and svcWebhooks'
 const PUBLISHER = 'svcCore that only publishes'
 /** As at-rest-process.js names them. */
 const KINDS = ['Node', 'Fastify', PUBLISHER, ALL]
+const isOurs = (kind: string): boolean => kind.startsWith('svc')
 
 /** The methods of at-rest-process.js. */
 type AtRestMethods = {
@@ -37,26 +39,39 @@ export const atRest: Benchmark = {
   title: 'The memory, CPU and statements of a process a minute after its last event.',
   limitSeconds: 3600,
   async run(bench: Bench): Promise<Finding[]> {
-    const host = makePackedHost(['fastify', 'pg'])
-    copyFileSync(new URL('at-rest-process.js', import.meta.url), join(host, 'process.js'))
-    const module = pathToFileURL(join(host, 'process.js')).href
     // Autovacuum looks into each database once a minute.
     const seconds = bench.size(60, 1)
-    const database = await preparedDatabase(bench, module)
-    const contenders = KINDS.map((name) => ({
-      name,
-      measure: () => turn(bench, module, name, database, seconds),
-    }))
-    const measured = await interleave(contenders, bench, 0).finally(() =>
-      rmSync(host, { recursive: true }),
-    )
-    return FIGURES.map(([figure, unit, goals]): Finding => ({
-      title: `A minute after the last event, ${figure}`,
-      unit,
-      better: 'less',
-      settings: { seconds },
-      rows: rowsOf(measured, figure, { goals }),
-    }))
+    const contenders: Contender[] = []
+    const hosts: string[] = []
+    try {
+      for (const { mark, folder } of bench.checkouts) {
+        const host = makePackedHost(['fastify', 'pg'], fileURLToPath(new URL('../', folder)))
+        hosts.push(host)
+        copyFileSync(new URL('at-rest-process.js', import.meta.url), join(host, 'process.js'))
+        const module = pathToFileURL(join(host, 'process.js')).href
+        const database = await preparedDatabase(bench, module)
+        for (const kind of mark === '' ? KINDS : KINDS.filter(isOurs)) {
+          const measure = () => turn(bench, module, kind, database, seconds)
+          contenders.push({ name: `${kind}${mark}`, measure })
+        }
+      }
+      const measured = await interleave(contenders, bench, 0)
+      return FIGURES.flatMap(([figure, unit, goals]): Finding[] => {
+        const about = {
+          title: `A minute after the last event, ${figure}`,
+          unit,
+          better: 'less',
+          settings: { seconds },
+        } as const
+        return [
+          { ...about, rows: rowsOf(measured, figure, { names: KINDS, goals }) },
+          ...besideOther(bench, measured, ALL, figure, about),
+          ...besideOther(bench, measured, PUBLISHER, figure, about),
+        ]
+      })
+    } finally {
+      for (const host of hosts) rmSync(host, { recursive: true })
+    }
   },
 }
 
@@ -74,7 +89,7 @@ async function preparedDatabase(bench: Bench, module: string): Promise<string> {
 async function turn(bench: Bench, module: string, kind: string, database: string, seconds: number) {
   const process = await bench.start<AtRestMethods>(module)
   await process.call('start', kind, database)
-  if (kind.startsWith('svc')) await process.call('publish')
+  if (isOurs(kind)) await process.call('publish')
   await pause(bench.size(60_000, 0))
   const counters = {
     process: process.cpu,

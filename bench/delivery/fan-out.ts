@@ -1,4 +1,5 @@
-import type { Bench, Benchmark, Finding } from '../benchmark.ts'
+import type { Bench, Benchmark, Checkout, Finding } from '../benchmark.ts'
+import { besideOther } from '../beside.ts'
 import { growthOf, interleave, rowsOf, type Contender } from '../measure.ts'
 import { startHost, startReceiver, type Receiver } from './stage.ts'
 
@@ -12,12 +13,16 @@ export const deliveryFanOut: Benchmark = {
   limitSeconds: 1800,
   async run(bench: Bench): Promise<Finding[]> {
     const receiver = await startReceiver(bench)
-    const contenders = [
-      await fanOut(bench, receiver, bench.size(100, 10), bench.size(200, 10)),
-      await fanOut(bench, receiver, bench.size(10_000, 100), bench.size(2, 1)),
-    ]
+    const contenders: Contender[] = []
+    for (const checkout of bench.checkouts) {
+      contenders.push(
+        await fanOut(bench, receiver, checkout, bench.size(100, 10), bench.size(200, 10)),
+        await fanOut(bench, receiver, checkout, bench.size(10_000, 100), bench.size(2, 1)),
+      )
+    }
+    const ours = contenders.slice(-2).map(({ name }) => name)
     const measured = await interleave(contenders, bench, bench.quick ? 0 : 1)
-    const goals = Object.fromEntries(contenders.map(({ name }) => [name, { atLeast: GOAL }]))
+    const goals = Object.fromEntries(ours.map((name) => [name, { atLeast: GOAL }]))
     const settings = { payload: '500 bytes' }
     return [
       {
@@ -34,6 +39,14 @@ export const deliveryFanOut: Benchmark = {
         settings,
         rows: rowsOf(measured, who),
       })),
+      ...ours.flatMap((name) =>
+        besideOther(bench, measured, name, 'rate', {
+          title: 'From the publish to the last delivery',
+          unit: 'deliveries per second',
+          better: 'more',
+          settings,
+        }),
+      ),
     ]
   },
 }
@@ -42,11 +55,12 @@ export const deliveryFanOut: Benchmark = {
 async function fanOut(
   bench: Bench,
   receiver: Receiver,
+  checkout: Checkout,
   webhooks: number,
   events: number,
 ): Promise<Contender> {
   const database = await bench.database()
-  const host = await startHost(bench, { events: [EVENT], database })
+  const host = await startHost(bench, { events: [EVENT], database }, checkout)
   const urls = Array.from({ length: webhooks }, (_, index) => receiver.at(`/${index}`))
   await host.call(
     'register',
@@ -54,10 +68,10 @@ async function fanOut(
   )
   await host.stop()
   return {
-    name: `1 → ${webhooks}`,
+    name: `1 → ${webhooks}${checkout.mark}`,
     // With a host of its own: the polls of the other one would be counted with it.
     async measure() {
-      const host = await startHost(bench, { events: [EVENT], database })
+      const host = await startHost(bench, { events: [EVENT], database }, checkout)
       const counters = { host: host.cpu, Postgres: bench.postgresCpu }
       const count = webhooks * events
       const deliverAll = async () => {

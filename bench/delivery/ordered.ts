@@ -1,6 +1,6 @@
 /** What an order costs: deliveries to a webhook that is `ordered`, beside those to one that is not. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Bench, Benchmark, Finding } from '../benchmark.ts'
+import type { Bench, Benchmark, Checkout, Finding } from '../benchmark.ts'
 import { growthOf, interleave, rowsOf, type Figures } from '../measure.ts'
 import type { Process } from '../process.ts'
 import { now } from '../traffic.ts'
@@ -36,10 +36,15 @@ export const deliveryOrdered: Benchmark = {
     const receiver = await startReceiver(bench)
     const amount = { events: bench.size(6000, 300), seconds: bench.size(10, 1) }
     const contenders = []
-    for (const name of [PLAIN, ORDERED]) {
-      const database = await bench.database()
-      const ordered = name === ORDERED
-      contenders.push({ name, measure: () => turn(bench, receiver, database, ordered, amount) })
+    for (const checkout of bench.checkouts) {
+      for (const name of [PLAIN, ORDERED]) {
+        const database = await bench.database()
+        const ordered = name === ORDERED
+        contenders.push({
+          name: `${name}${checkout.mark}`,
+          measure: () => turn(bench, receiver, { checkout, database, ordered }, amount),
+        })
+      }
     }
     const measured = await interleave(contenders, bench, bench.quick ? 0 : 1)
     const finding = (when: string, figure: string, unit: string, better: Better): Finding => ({
@@ -77,11 +82,10 @@ const settingsOf = (when: string, { events, seconds }: Amount) =>
 async function turn(
   bench: Bench,
   receiver: Receiver,
-  database: string,
-  ordered: boolean,
+  { checkout, database, ordered }: { checkout: Checkout; database: string; ordered: boolean },
   { events, seconds }: Amount,
 ): Promise<Figures> {
-  const host = await startHost(bench, { events: [EVENT], database })
+  const host = await startHost(bench, { events: [EVENT], database }, checkout)
   await host.call('registerOnce', { url: receiver.at('/ordered'), events: [EVENT], ordered })
   const figures: Figures = {}
   const measure = async (when: string, count: number, publish: () => Promise<unknown>) => {

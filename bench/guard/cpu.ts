@@ -32,6 +32,8 @@ export interface Contender {
   requests: number
   /** This one unless given. */
   checkout?: Checkout
+  /** That of the round unless given. */
+  database?: string
   /** Postgres needs the core that a sleepless load generator would occupy. */
   asksPostgres?: true
 }
@@ -41,7 +43,11 @@ export const guardCpu: Benchmark = {
   title: 'CPU time of a guarded hello-world route in fresh processes, every key cached.',
   limitSeconds: 1500,
   async run(bench: Bench): Promise<Finding[]> {
-    const database = await keyedDatabase(bench, LIVE_KEYS)
+    const databases = new Map<Checkout | undefined, string>()
+    for (const checkout of [undefined, ...bench.checkouts.filter(({ mark }) => mark !== '')]) {
+      databases.set(checkout, await keyedDatabase(bench, LIVE_KEYS, checkout))
+    }
+    const database = databases.get(undefined) as string
     const load = await bench.start<LoadMethods>('load/load-process.ts')
     const requests = bench.size(60_000, 5000)
     const keys = keyTexts(0, LIVE_KEYS)
@@ -54,8 +60,10 @@ export const guardCpu: Benchmark = {
       { name: 'bearer-auth, 1 key', guard: 'bearer-auth', keys: keys.slice(0, 1), requests },
       { name: 'bearer-auth, 10 keys', guard: 'bearer-auth', keys: keys.slice(0, 10), requests },
     ]
-    for (const checkout of bench.checkouts.filter(({ mark }) => mark !== '')) {
-      cached.push({ name: `svcAuth${checkout.mark}`, guard: 'svcAuth', keys, requests, checkout })
+    for (const [checkout, database] of databases) {
+      if (!checkout) continue
+      const name = `svcAuth${checkout.mark}`
+      cached.push({ name, guard: 'svcAuth', keys, requests, checkout, database })
     }
     // Loaded only here: it takes longer to load than all benchmarks together.
     const { makeBetterAuthKeys } = await import('./better-auth.ts')
@@ -132,9 +140,10 @@ export async function addRound(bench: Bench, measured: Measured, round: Round): 
   try {
     for (const contender of contenders) {
       const { guard, keys, checkout } = contender
+      const settings = { database: contender.database ?? database, keys }
       const how = { flags, checkout }
       const process = await bench.start<GuardedMethods>('guard/guarded-process.ts', how)
-      const port = await process.call('start', guard, { database, keys })
+      const port = await process.call('start', guard, settings)
       servers.push({ contender, process, port })
     }
     // Each key several times: what is measured is a known key, in compiled code.

@@ -1,12 +1,12 @@
 /** API keys by number: their texts, requests that present them, and databases that store them. */
-import { createHash, hash } from 'node:crypto'
+import { createHash, hash, randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import Fastify from 'fastify'
 import pg from 'pg'
-import { svcAuth, type Limit, type Quota } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import type { Bench } from '../benchmark.ts'
+import type { Limit, Quota } from '@svc/auth'
+import type { Bench, Checkout } from '../benchmark.ts'
 import type { RequestPattern } from '../load/load-process.ts'
+import { query } from '../postgres/server.ts'
+import type { GuardedMethods } from './guarded-process.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const CHECKSUM_DIGITS = 6
@@ -41,22 +41,26 @@ export interface KeyRange {
   quota?: Quota
 }
 
-/** A database in which one user has the keys from number 0 on. */
-export const keyedDatabase = (bench: Bench, keys: number): Promise<string> =>
-  rangedDatabase(bench, [{ keys }])
+/** A database in which one user has the keys from number 0 on, with the tables of a checkout. */
+export const keyedDatabase = (bench: Bench, keys: number, checkout?: Checkout): Promise<string> =>
+  rangedDatabase(bench, [{ keys }], checkout)
 
 /** The same with ranges of keys, one after another. */
-export async function rangedDatabase(bench: Bench, ranges: KeyRange[]): Promise<string> {
+export async function rangedDatabase(
+  bench: Bench,
+  ranges: KeyRange[],
+  checkout?: Checkout,
+): Promise<string> {
   const database = await bench.database()
-  const app = Fastify()
-  await app.register(svcCore, { database, worker: { enabled: false } })
-  await app.register(svcAuth, {})
-  await app.ready()
-  const { id } = await app.svc.actions.call('__svc.auth.createUser', {
-    email: 'bench@example.com',
-    name: 'Bench',
-  })
-  await app.close()
+  const host = await bench.start<GuardedMethods>('guard/guarded-process.ts', { checkout })
+  await host.call('start', 'svcAuth', { database, keys: [] })
+  await host.stop()
+  const id = randomUUID()
+  await query(
+    database,
+    `insert into svc."__svc.auth.users" (id, email, name, role)
+     values ('${id}', 'bench@example.com', 'Bench', 'user')`,
+  )
   let from = 0
   for (const range of ranges) {
     await storeKeys(database, id, from, range)

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { Bench, Benchmark, Finding } from '../benchmark.ts'
+import type { Bench, Benchmark, Checkout, Finding } from '../benchmark.ts'
+import { besideOther } from '../beside.ts'
 import type { LoadMethods, RequestPattern } from '../load/load-process.ts'
 import { growthOf, interleave, rowsOf, type Contender, type RowOptions } from '../measure.ts'
 import { payloadOf } from '../traffic.ts'
@@ -26,14 +27,15 @@ export const inboundThroughput: Benchmark = {
     const load = await bench.start<LoadMethods>('load/load-process.ts')
     let sent = 0
     const contenders: Contender[] = []
-    for (const name of NAMES) {
+    for (const { name, mark, checkout } of contendersOf(bench.checkouts)) {
       const database = await bench.database()
       contenders.push({
-        name,
+        name: `${name}${mark}`,
         // In a process of its own each time: two processes that do the same differ by several percent,
         // by what their compiler has made of it, for as long as they live.
         async measure() {
-          const server = await bench.start<InboundMethods>('inbound/inbound-process.ts')
+          const module = 'inbound/inbound-process.ts'
+          const server = await bench.start<InboundMethods>(module, { checkout })
           const port = await server.call('start', name, database)
           const aim = async (count: number) => {
             await load.call('aim', port, CONNECTIONS, signedRequests(sent, count))
@@ -83,8 +85,25 @@ export const inboundThroughput: Benchmark = {
       { ...postgres, title: 'Inbound log: CPU of Postgres', rows: beside('postgres', costOfLog) },
       { ...rate, title: 'Preset', rows: beside('rate', preset) },
       { ...cpu, title: 'Preset: CPU', rows: beside('cpu', preset) },
+      ...besideOther(bench, measured, PLUGIN, 'cpu', { ...cpu, title: 'Inbound: CPU' }),
+      ...besideOther(bench, measured, PLUGIN, 'postgres', {
+        ...postgres,
+        title: 'Inbound: CPU of Postgres',
+      }),
+      ...besideOther(bench, measured, PLUGIN, 'rate', { ...rate, title: 'Inbound' }),
     ]
   },
+}
+
+/** All of this checkout, and the plugin as the other one has it. */
+function contendersOf(
+  checkouts: readonly Checkout[],
+): { name: InboundName; mark: string; checkout?: Checkout }[] {
+  const others = checkouts.filter(({ mark }) => mark !== '')
+  return [
+    ...NAMES.map((name) => ({ name, mark: '' })),
+    ...others.map((checkout) => ({ name: PLUGIN, mark: checkout.mark, checkout })),
+  ]
 }
 
 /** Requests as GitHub sends them, each with another delivery id. */

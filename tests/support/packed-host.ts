@@ -23,29 +23,37 @@ export const WORKSPACE = fileURLToPath(new URL('../../', import.meta.url))
 export const HOST_PACKAGES = ['core', 'auth', 'webhooks', 'console']
 const PACKAGES = [...HOST_PACKAGES, 'receiver']
 
-/** Makes the folder, where `dependencies` are the host's own. The caller removes it. */
-export function makePackedHost(dependencies: string[]): string {
+/**
+ * Makes the folder, where `dependencies` are the host's own. The caller removes it.
+ *
+ * @param workspace this one, or another checkout
+ */
+export function makePackedHost(dependencies: string[], workspace = WORKSPACE): string {
   const host = realpathSync(mkdtempSync(join(tmpdir(), 'svc-host-')))
   const tarballs = join(host, 'tarballs')
+  const ran = runIn(workspace)
   ran('pnpm', '-r', '--filter', './packages/*', 'pack', '--pack-destination', tarballs)
-  for (const name of PACKAGES) unpack(join(host, 'node_modules/@svc', name), name, tarballs)
+  for (const name of PACKAGES) {
+    const folder = join(host, 'node_modules/@svc', name)
+    const [tarball] = globSync(join(tarballs, `svc-${name}-*.tgz`))
+    mkdirSync(folder, { recursive: true })
+    ran('tar', 'xzf', tarball!, '-C', folder, '--strip-components=1')
+    linkDependencies(folder, join(workspace, 'packages', name))
+  }
   for (const name of dependencies) {
-    link(join(host, 'node_modules', name), installed(name, WORKSPACE))
+    link(join(host, 'node_modules', name), installed(name, workspace))
   }
   writeFileSync(join(host, 'package.json'), '{ "type": "module" }')
   return host
 }
 
-function unpack(folder: string, name: string, tarballs: string): void {
-  const [tarball] = globSync(join(tarballs, `svc-${name}-*.tgz`))
-  mkdirSync(folder, { recursive: true })
-  ran('tar', 'xzf', tarball!, '-C', folder, '--strip-components=1')
+function linkDependencies(folder: string, source: string): void {
   const { dependencies, peerDependencies } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   ) as Partial<Record<'dependencies' | 'peerDependencies', Record<string, string>>>
   for (const needed of Object.keys({ ...dependencies, ...peerDependencies })) {
     if (needed.startsWith('@svc/')) continue
-    link(join(folder, 'node_modules', needed), installed(needed, join(WORKSPACE, 'packages', name)))
+    link(join(folder, 'node_modules', needed), installed(needed, source))
   }
 }
 
@@ -71,7 +79,9 @@ export function run(cwd: string, command: string, ...args: string[]) {
   return { status, output: stdout + stderr }
 }
 
-function ran(command: string, ...args: string[]): void {
-  const { status, output } = run(WORKSPACE, command, ...args)
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${output}`)
-}
+const runIn =
+  (workspace: string) =>
+  (command: string, ...args: string[]): void => {
+    const { status, output } = run(workspace, command, ...args)
+    if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${output}`)
+  }
