@@ -42,6 +42,7 @@ const methods = {
   async stop(): Promise<void> {
     await app?.close()
     await pool?.end()
+    app = pool = undefined
   },
 }
 export type InboundMethods = typeof methods
