@@ -86,10 +86,10 @@ export async function afterwardsIn(
 export async function describeWaiting(direct: pg.Pool): Promise<string[]> {
   const { rows } = await direct.query<{ text: string }>(
     `select format('%s: %s of %s, owner %s, blocked %s, %s retries, due in %s s, started %s s ago,'
-                   ' heartbeat %s s ago, %s',
+                   ' %s',
               name, state, coalesce(group_id, singleton_key), group_tier, blocked, retry_count,
               extract(epoch from start_after - now()), extract(epoch from now() - started_on),
-              extract(epoch from now() - heartbeat_on), output) as text
+              output) as text
        from svc_jobs.job
       where name like '\\_\\_svc.%' and state < 'completed' and name not like '%.dlq'
       limit 5`,

@@ -250,19 +250,6 @@ create table svc."__svc.migrations" (
   constraint "__svc.migrations_pkey" PRIMARY KEY (owner, name)
 );
 
-create table svc."__svc.moves" (
-  id bigint generated always as identity not null,
-  queue text collate "C" not null,
-  recipient text collate "C" not null,
-  kind text not null,
-  before_id uuid,
-  after_id uuid,
-  created_at timestamp with time zone default now() not null,
-  constraint "__svc.moves_kind_check" CHECK ((kind = ANY (ARRAY['discard'::text, 'redrive'::text, 'bury'::text]))),
-  constraint "__svc.moves_pkey" PRIMARY KEY (id)
-);
-CREATE INDEX "__svc.moves_queue_recipient_idx" ON svc."__svc.moves" USING btree (queue, recipient);
-
 create table svc."__svc.processes" (
   id uuid not null,
   started_at timestamp with time zone default now() not null,
@@ -302,28 +289,6 @@ CREATE INDEX recipients_by_tenant ON svc."__svc.recipients" USING btree (subscri
 CREATE INDEX recipients_with_filter ON svc."__svc.recipients" USING btree (event_name, tenant) WHERE (filter IS NOT NULL);
 CREATE TRIGGER note_filter_change AFTER INSERT OR DELETE OR UPDATE OF subscription, event_name, recipient, tenant, filter ON svc."__svc.recipients" FOR EACH ROW EXECUTE FUNCTION svc."__svc.note_filter_change"();
 CREATE TRIGGER note_first_filter AFTER DELETE OR UPDATE OF filter ON svc."__svc.recipients" FOR EACH ROW WHEN ((old.filter IS NULL)) EXECUTE FUNCTION svc."__svc.note_first_filter"();
-
-create table svc."__svc.recoveries" (
-  id uuid not null,
-  queue text collate "C" not null,
-  recipient text collate "C" not null,
-  what text not null,
-  since timestamp with time zone not null,
-  until timestamp with time zone not null,
-  per_second integer,
-  deliveries integer,
-  done integer default 0 not null,
-  next_at timestamp with time zone default now() not null,
-  "position" jsonb,
-  after_transaction xid8,
-  created_at timestamp with time zone default clock_timestamp() not null,
-  finished_at timestamp with time zone,
-  constraint "__svc.recoveries_what_check" CHECK ((what = ANY (ARRAY['dead'::text, 'failed'::text, 'missing'::text]))),
-  constraint "__svc.recoveries_pkey" PRIMARY KEY (id)
-);
-CREATE INDEX "__svc.recoveries_queue_next_at_idx" ON svc."__svc.recoveries" USING btree (queue, next_at) WHERE (finished_at IS NULL);
-CREATE INDEX "__svc.recoveries_queue_recipient_id_idx" ON svc."__svc.recoveries" USING btree (queue, recipient, id);
-CREATE TRIGGER "__svc.webhooks.delete_missing_events" AFTER DELETE ON svc."__svc.recoveries" REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.webhooks.delete_missing_events"();
 
 create table svc."__svc.subscriptions" (
   event_name text collate "C" not null,
@@ -494,6 +459,28 @@ create table svc."__svc.webhooks.stats_totals" (
   constraint "__svc.webhooks.stats_totals_pkey" PRIMARY KEY (scope, period, at, of_keys)
 );
 
+create table svc."__svc.work" (
+  id uuid not null,
+  queue text collate "C" not null,
+  recipient text collate "C" not null,
+  what text not null,
+  since timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  until timestamp with time zone not null,
+  per_second integer,
+  deliveries integer,
+  done integer default 0 not null,
+  next_at timestamp with time zone default now() not null,
+  "position" jsonb,
+  after_transaction xid8,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  finished_at timestamp with time zone,
+  constraint "__svc.work_what_check" CHECK ((what = ANY (ARRAY['discard'::text, 'bury'::text, 'redrive'::text, 'dead'::text, 'failed'::text, 'missing'::text]))),
+  constraint "__svc.work_pkey" PRIMARY KEY (id)
+);
+CREATE INDEX "__svc.work_queue_next_at_idx" ON svc."__svc.work" USING btree (queue, next_at) WHERE (finished_at IS NULL);
+CREATE INDEX "__svc.work_queue_recipient_id_idx" ON svc."__svc.work" USING btree (queue, recipient, id);
+CREATE TRIGGER "__svc.webhooks.delete_missing_events" AFTER DELETE ON svc."__svc.work" REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.webhooks.delete_missing_events"();
+
 create table svc_jobs.bam (
   id uuid default gen_random_uuid() not null,
   name text not null,
@@ -583,7 +570,7 @@ CREATE INDEX svc_dead_letters ON svc_jobs.job_common USING btree (name, singleto
 CREATE INDEX svc_dead_letters_delivery_id ON svc_jobs.job_common USING btree (name, ((data ->> 'deliveryId'::text))) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_event ON svc_jobs.job_common USING btree (name, ((data ->> 'event'::text)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_event_id ON svc_jobs.job_common USING btree (name, substr((data ->> 'eventId'::text), (strpos((data ->> 'eventId'::text), ''::text) + 1)), id) WHERE (name ~~ '%.dlq'::text);
-CREATE INDEX svc_dead_letters_lost ON svc_jobs.job_common USING btree (name, id) WHERE ((name ~~ '%.dlq'::text) AND (((source_output -> 'value'::text) ->> 'message'::text) = ANY (ARRAY['job timed out'::text, 'job heartbeat timeout'::text])));
+CREATE INDEX svc_dead_letters_lost ON svc_jobs.job_common USING btree (name, id) WHERE ((name ~~ '%.dlq'::text) AND (((source_output -> 'value'::text) ->> 'message'::text) = ANY (ARRAY['job timed out'::text, 'its process died'::text])));
 CREATE INDEX svc_dead_letters_status_code ON svc_jobs.job_common USING btree (name, ((source_output ->> 'statusCode'::text)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_ordered_job_common ON svc_jobs.job_common USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
 CREATE INDEX svc_parked_job_common ON svc_jobs.job_common USING btree (singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
@@ -702,6 +689,26 @@ create table svc_jobs.warning (
   constraint warning_pkey PRIMARY KEY (id)
 );
 CREATE INDEX warning_i1 ON svc_jobs.warning USING btree (created_on DESC);
+
+create view svc."__svc.webhooks.for_delivery" as
+ SELECT id,
+    url,
+    active,
+    (tenant IS NULL) AS "isOperators",
+    secret,
+        CASE
+            WHEN (previous_secrets IS NOT NULL) THEN ( SELECT (json_agg((previous.one ->> 'secret'::text) ORDER BY previous.n))::text AS json_agg
+               FROM jsonb_array_elements("__svc.webhooks.registrations".previous_secrets) WITH ORDINALITY previous(one, n)
+              WHERE (((previous.one ->> 'expiresAt'::text))::timestamp with time zone > now()))
+            ELSE NULL::text
+        END AS "previousSecrets",
+    (headers)::text AS headers,
+    timeout_ms AS "timeoutMs",
+    transform,
+    (retry)::text AS retry,
+    (failing_since IS NOT NULL) AS "isFailing",
+    (ordered OR (rate_limit IS NOT NULL) OR (max_in_flight IS NOT NULL)) AS "isRestricted"
+   FROM svc."__svc.webhooks.registrations";
 
 CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_allowances"(holder uuid, late_ms double precision, subjects text[], periods text[], limits integer[], wants integer[], aheads integer[], helds integer[], need_ends integer[], need_costs integer[], need_times integer[], return_places integer[], return_stamps double precision[], return_counts integer[], at_ms double precision DEFAULT NULL::double precision)
  RETURNS TABLE(place integer, granted integer, ahead integer, stamp double precision, used bigint, valid_ms double precision, retry_ms double precision, others_hold integer)
@@ -1160,7 +1167,7 @@ begin
       perform set_config('synchronous_commit', 'on', true);
       with claimed as (
         update svc_jobs.job as job
-           set state = 'active', started_on = clock_timestamp(), heartbeat_on = clock_timestamp(),
+           set state = 'active', started_on = clock_timestamp(),
                group_tier = "__svc.claim_restricted".owner,
                retry_count = job.retry_count + (job.started_on is not null)::int
          where job.name = queue_name and job.id = any(ids)
@@ -1637,9 +1644,9 @@ begin
       ) as its on true
   ), job as (
     insert into svc_jobs.job
-      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on,
        created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+       expire_seconds, deletion_seconds, policy, dead_letter)
     select placed.job_id, placed.queue,
            jsonb_strip_nulls(jsonb_build_object(
              'event', placed.name, 'eventId', placed.id, 'recipient', placed.recipient,
@@ -1650,12 +1657,11 @@ begin
            placed.is_parked, placed.recipient, placed.recipient,
            case when placed.is_claimed then owner end,
            case when placed.is_claimed then now() end,
-           case when placed.is_claimed then clock_timestamp() end,
            moment + placed.n * interval '1 microsecond', now(),
            now() + queue.retention_seconds * interval '1 second',
            "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
            "__svc.publish".retry_delay_max,
-           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+           queue.expire_seconds, queue.deletion_seconds, queue.policy,
            queue.dead_letter
       from placed
       join svc_jobs.queue as queue on queue.name = placed.queue
@@ -1783,9 +1789,9 @@ begin
          and not (select is_any from filtered)
     ), job as (
       insert into svc_jobs.job
-        (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+        (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on,
          created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-         expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+         expire_seconds, deletion_seconds, policy, dead_letter)
       select wanted.job_id, wanted.queue,
              jsonb_strip_nulls(jsonb_build_object(
                'event', "__svc.publish_one".event_name, 'eventId', "__svc.publish_one".event_id,
@@ -1794,12 +1800,11 @@ begin
              wanted.is_parked, wanted.recipient, wanted.recipient,
              case when wanted.is_claimed then owner end,
              case when wanted.is_claimed then now() end,
-             case when wanted.is_claimed then clock_timestamp() end,
              moment + interval '1 microsecond', now(),
              now() + queue.retention_seconds * interval '1 second',
              "__svc.publish_one".retry_limit, "__svc.publish_one".retry_delay,
              "__svc.publish_one".retry_backoff, "__svc.publish_one".retry_delay_max,
-             queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+             queue.expire_seconds, queue.deletion_seconds, queue.policy,
              queue.dead_letter
         from wanted
         join svc_jobs.queue as queue on queue.name = wanted.queue
@@ -1879,6 +1884,217 @@ begin
             where running.name = queue_name and running.group_id = recipient_name
               and running.state = 'active' and not running.blocked
               for update skip locked));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.settle"(queue_name text, ids uuid[], leases timestamp with time zone[], done uuid[], failed json, postponed json, parked json, dead json)
+ RETURNS TABLE(id uuid, next_at timestamp with time zone)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  -- The rows whose leases are these, in the table of the queue.
+  held tid[];
+  held_in oid;
+  probe_id uuid;
+begin
+  -- They are locked: the statements that follow see them as they are then, and find them without an index. By
+  -- name and ids, a plan that was made while the queue was empty would read all of the queue. In a lateral part
+  -- each id is looked up.
+  select array_agg(job.ctid), min(job.tableoid) into held, held_in
+    from unnest(ids, leases) as claim (id, lease)
+   cross join lateral (
+     select job.ctid, job.tableoid from svc_jobs.job as job
+      where job.name = queue_name and job.id = claim.id
+        and job.state = 'active' and job.started_on = claim.lease
+        for update) as job;
+
+  if done is null then
+    return query
+    delete from svc_jobs.job as job
+     where job.ctid = any(held) and job.tableoid = held_in
+    returning job.id, null::timestamptz;
+    return;
+  end if;
+
+  return query
+  delete from svc_jobs.job as job
+   where job.ctid = any(held) and job.tableoid = held_in and job.id = any(done)
+  returning job.id, null::timestamptz;
+
+  if failed is not null then
+    return query
+    update svc_jobs.job as job
+       set state = 'retry', priority = -1, output = '{}',
+           retry_limit = coalesce(job.retry_count + claim."attemptsLeft", job.retry_limit),
+           start_after = greatest(
+             now() + claim."atLeastMs" * interval '1 millisecond',
+             now() + case
+               when claim."exactlyMs" is not null then claim."exactlyMs" * interval '1 millisecond'
+               when not job.retry_backoff then job.retry_delay * interval '1 second'
+               -- The back-off of pg-boss.
+               else least(job.retry_delay_max,
+                          greatest(job.retry_delay, 1) * 2 ^ least(16, job.retry_count + 1) / 2 * (1 + random()))
+                      * interval '1 second' end),
+           data = (
+             select case when claim."isUnsent" then its.data else its.data - 'unsentSince' end
+                      || jsonb_strip_nulls(jsonb_build_object('attemptedIn', claim."attemptedIn"))
+               -- The job says how many attempts its publish gave it: without a schedule they are its attempts
+               -- again.
+               from (select case when claim."attemptsLeft" is null then job.data
+                                 else jsonb_build_object('publishedRetryLimit', job.retry_limit) || job.data
+                                 end) as its (data))
+      from json_to_recordset(failed) as claim (
+             id uuid, "atLeastMs" float8, "exactlyMs" float8, "attemptsLeft" int,
+             "attemptedIn" text, "isUnsent" boolean)
+     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+    returning job.id, job.start_after;
+  end if;
+
+  if postponed is not null then
+    return query
+    update svc_jobs.job as job
+       -- The next claim counts as the same attempt.
+       set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
+           retry_count = greatest(job.retry_count - 1, 0),
+           started_on = case when job.retry_count > 0 then job.started_on end,
+           start_after = now() + claim."delayMs" * interval '1 millisecond',
+           keep_until = now() + claim."delayMs" * interval '1 millisecond'
+                          + (job.keep_until - job.start_after),
+           data = case when claim."isUnsent" and not job.data ? 'unsentSince'
+                       then job.data || jsonb_build_object('unsentSince', now())
+                       else job.data end
+      from json_to_recordset(postponed) as claim (
+             id uuid, "delayMs" float8, "isUnsent" boolean)
+     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+    returning job.id, job.start_after;
+  end if;
+
+  if parked is not null then
+    -- First: it keeps the row of a recipient from being deleted while jobs of it are being parked.
+    insert into svc."__svc.recipient_states" (queue, recipient)
+    select distinct queue_name, claim.recipient
+      from json_to_recordset(parked) as claim (recipient text)
+     where claim.recipient is not null
+     order by claim.recipient
+    on conflict (queue, recipient) do update set parked_at = now();
+
+    return query
+    update svc_jobs.job as job
+       set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
+           retry_count = greatest(job.retry_count - 1, 0),
+           started_on = case when job.retry_count > 0 then job.started_on end,
+           blocked = true
+      from json_to_recordset(parked) as claim (id uuid)
+     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+    returning job.id, null::timestamptz;
+
+    -- A probe that failed is due after all others of its recipient, also those whose retry is hours away: the
+    -- next probe tries another job. In an order none may overtake another, and a later due time of the first
+    -- one would hold up the others.
+    for probe_id in
+      select claim.id from json_to_recordset(parked) as claim (id uuid, recipient text, "isBehind" boolean)
+       where claim."isBehind" and not exists (
+               select from svc."__svc.recipient_states" as known
+                where known.queue = queue_name and known.recipient = claim.recipient and known.ordered)
+    loop
+      update svc_jobs.job as job
+         set (start_after, keep_until) = (
+               select behind.at, behind.at + (job.keep_until - job.start_after)
+                 from (
+                   select interval '1 microsecond' + greatest(now(), max(last.start_after))
+                     from (select start_after from svc_jobs.job as last
+                            where last.name = queue_name and last.singleton_key = job.singleton_key
+                              and last.blocked and last.state < 'active'
+                            order by last.start_after desc limit 1) as last) as behind (at))
+       where job.name = queue_name and job.id = probe_id and job.blocked and job.state < 'active';
+    end loop;
+  end if;
+
+  if dead is not null then
+    return query
+    with gone as (
+      delete from svc_jobs.job as job
+       using json_to_recordset(dead) as claim (id uuid, output jsonb)
+       where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+      returning job.*, claim.output as last_output
+    ), letter as (
+      -- As pg-boss makes one.
+      insert into svc_jobs.job
+        (name, priority, data, retry_limit, retry_backoff, retry_delay, start_after, created_on, keep_until,
+         deletion_seconds, expire_seconds, singleton_key, group_id,
+         source_name, source_id, source_created_on, source_retry_count, source_output, source_root_id)
+      select gone.dead_letter, gone.priority, gone.data, queue.retry_limit, queue.retry_backoff,
+             queue.retry_delay, now(), now(), now() + queue.retention_seconds * interval '1 second',
+             queue.deletion_seconds, queue.expire_seconds, gone.singleton_key, gone.group_id,
+             gone.name, gone.id, gone.created_on, gone.retry_count, gone.last_output,
+             coalesce(gone.source_root_id, gone.id)
+        from gone join svc_jobs.queue as queue on queue.name = gone.dead_letter
+    )
+    select gone.id, null::timestamptz from gone;
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.settle_in_line"(queue_name text, job_id uuid, lease timestamp with time zone, recipient_name text, owner text, OUT settled uuid[], OUT next json, OUT is_empty boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+declare
+  head record;
+begin
+  delete from svc_jobs.job as job
+   where job.name = queue_name and job.id = job_id and job.state = 'active' and job.started_on = lease;
+  settled := case when found then array[job_id] else '{}' end;
+  if not found then return; end if;
+
+  -- A change of the recipient may stay uncommitted for long, and the settlement must not wait.
+  perform from svc."__svc.recipient_states" as known
+    where known.queue = queue_name and known.recipient = recipient_name
+      and known.restricted and known.ordered and known.rate_limit is null
+      and not known.held and known.unparked_since is null
+      for no key update skip locked;
+  if not found then return; end if;
+  -- Attempts from before a change of the order.
+  perform from svc_jobs.job as running
+    where running.name = queue_name and running.group_id = recipient_name and running.state = 'active'
+    limit 1;
+  if found then return; end if;
+
+  select job.id, job.start_after into head from svc_jobs.job as job
+   where job.name = queue_name and job.singleton_key = recipient_name
+     and job.blocked and job.state < 'active'
+   order by job.created_on, job.id limit 1;
+  is_empty := not found;
+  if is_empty or head.start_after > clock_timestamp() then return; end if;
+  -- Another one must not take its place where it is being changed just now.
+  perform from svc_jobs.job as job
+    where job.name = queue_name and job.id = head.id
+      and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
+      for update skip locked;
+  if not found then return; end if;
+  -- A claim that a crash of Postgres forgot would let others begin while the attempt runs.
+  perform set_config('synchronous_commit', 'on', true);
+  update svc_jobs.job as job
+     set state = 'active', started_on = now(), group_tier = owner,
+         retry_count = job.retry_count + (job.started_on is not null)::int
+   where job.name = queue_name and job.id = head.id
+  returning json_build_object(
+    'id', job.id, 'data', job.data, 'retryCount', job.retry_count, 'retryLimit', job.retry_limit,
+    'groupId', job.group_id, 'createdOn', extract(epoch from job.created_on)::float8 * 1000,
+    'startedOn', job.started_on::text, 'output', case when job.retry_count > 0 then job.output end)
+    into next;
 end
 $function$;
 
@@ -2025,6 +2241,63 @@ AS $function$
 begin
   update svc."__svc.recipients" set version = gen_random_uuid() where recipient = old.id;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.read_delivery"(data json)
+ RETURNS json
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  return json_build_object(
+    'webhook', (
+      select row_to_json(webhook) from svc."__svc.webhooks.for_delivery" as webhook
+       where webhook.id = (data ->> 'recipient')::uuid),
+    'event', (
+      select json_build_object(
+               'payload', case when octet_length(event.payload) <= 65536 then event.payload else '' end,
+               'bytes', octet_length(event.payload),
+               'traceContext', event.trace_context)
+        from svc."__svc.events" as event
+       where event.name = data ->> 'event' and event.id = data ->> 'eventId'));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.record_attempts"(settled uuid[], next_attempts timestamp with time zone[], attempts json)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  with written as materialized (
+    select attempt.*, coalesce(job.next_attempt, attempt."nextAttemptAt") as next_attempt_at,
+           -- The tenant of the webhook. That of a deleted one is kept while rows may follow.
+           coalesce(
+             (select tenant from svc."__svc.webhooks.registrations" where id = attempt."webhookId"),
+             (select tenant from svc."__svc.webhooks.deleted_webhooks" where id = attempt."webhookId"))
+             as tenant
+      from json_to_recordset(attempts) as attempt (
+             job uuid, id uuid, "webhookId" uuid, event text, "eventId" text, payload text,
+             "deliveryId" uuid, attempt int, status text, "statusCode" smallint, error text,
+             "durationMs" int, "responseBody" text, "attemptedAt" timestamptz,
+             "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int)
+      left join unnest(settled, next_attempts) as job (id, next_attempt) on job.id = attempt.job
+     where settled is null or job.id is not null
+  ), logged as (
+    insert into svc."__svc.webhooks.delivery_log"
+      (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,
+       duration_ms, response_body, attempted_at, next_attempt_at, url, is_test, tenant)
+    select id, "webhookId", event, "eventId", payload, "deliveryId", attempt, status, "statusCode", error,
+           "durationMs", "responseBody", "attemptedAt", next_attempt_at, url, "isTest", tenant
+      from written
+  )
+  insert into svc."__svc.webhooks.recent_attempts"
+    (at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms)
+  select "attemptedAt", "webhookId", tenant, event, status, "durationMs", "firstAttemptMs"
+    from written;
 end
 $function$;
 

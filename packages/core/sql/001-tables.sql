@@ -157,35 +157,19 @@ create table svc."__svc.attempt_grants" (
 
 create index on svc."__svc.attempt_grants" (queue, recipient, begun_by);
 
--- Work on many jobs for one recipient, which is done in portions: what an operator asked for is answered
--- at once, and holds from then on.
-create table svc."__svc.moves" (
-  id bigint generated always as identity primary key,
-  queue text collate "C" not null,
-  recipient text collate "C" not null,
-  -- 'discard': delete what waits. 'redrive': put dead letters back to work. 'bury': delete them.
-  kind text not null check (kind in ('discard', 'redrive', 'bury')),
-  -- For dead letters: only those with a smaller id.
-  before_id uuid,
-  -- The dead letter after which the next portion begins; null: at the beginning. A portion that began
-  -- at the beginning would read all that those before it have left behind.
-  after_id uuid,
-  created_at timestamptz not null default now()
-);
-
-create index on svc."__svc.moves" (queue, recipient);
-
--- Work that puts deliveries of one recipient back on their way, in portions and at a pace: see
--- recoveries-table.ts.
-create table svc."__svc.recoveries" (
+-- Work on many jobs for one recipient, which is done in portions and at a pace: what an operator asked for is
+-- answered at once, and holds from then on. See jobs/groups/work-table.ts.
+create table svc."__svc.work" (
   -- A UUIDv7: newest first is a sort by id.
   id uuid primary key,
   queue text collate "C" not null,
   recipient text collate "C" not null,
-  -- 'dead': dead letters. 'failed': jobs that wait for their next attempt. 'missing': what the
-  -- worker of the queue determines.
-  what text not null check (what in ('dead', 'failed', 'missing')),
-  since timestamptz not null,
+  -- 'discard': delete the jobs that wait. 'bury': delete dead letters. 'redrive': put them back on their way.
+  -- These rows are deleted when the work is done. Recoveries are listed, and stay for a while: 'dead': dead
+  -- letters. 'failed': jobs that wait for their next attempt. 'missing': what the worker of the queue
+  -- determines.
+  what text not null check (what in ('discard', 'bury', 'redrive', 'dead', 'failed', 'missing')),
+  since timestamptz not null default '-infinity',
   until timestamptz not null,
   per_second integer,
   -- How many there are in all; null until they are counted.
@@ -193,7 +177,7 @@ create table svc."__svc.recoveries" (
   done integer not null default 0,
   -- When the next portion may follow.
   next_at timestamptz not null default now(),
-  -- Where the next portion begins, as recover-portion.ts writes it; null: at the beginning.
+  -- Where the next portion begins, as the portion before has left it; null: at the beginning.
   position jsonb,
   -- They are counted when all transactions with a smaller number have ended.
   after_transaction xid8,
@@ -201,8 +185,8 @@ create table svc."__svc.recoveries" (
   finished_at timestamptz
 );
 
-create index on svc."__svc.recoveries" (queue, next_at) where finished_at is null;
-create index on svc."__svc.recoveries" (queue, recipient, id);
+create index on svc."__svc.work" (queue, next_at) where finished_at is null;
+create index on svc."__svc.work" (queue, recipient, id);
 
 -- The applications whose hosts have booted on these tables: there should be one.
 create table svc."__svc.applications" (

@@ -366,9 +366,9 @@ begin
       ) as its on true
   ), job as (
     insert into svc_jobs.job
-      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on,
        created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+       expire_seconds, deletion_seconds, policy, dead_letter)
     select placed.job_id, placed.queue,
            jsonb_strip_nulls(jsonb_build_object(
              'event', placed.name, 'eventId', placed.id, 'recipient', placed.recipient,
@@ -379,12 +379,11 @@ begin
            placed.is_parked, placed.recipient, placed.recipient,
            case when placed.is_claimed then owner end,
            case when placed.is_claimed then now() end,
-           case when placed.is_claimed then clock_timestamp() end,
            moment + placed.n * interval '1 microsecond', now(),
            now() + queue.retention_seconds * interval '1 second',
            "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
            "__svc.publish".retry_delay_max,
-           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+           queue.expire_seconds, queue.deletion_seconds, queue.policy,
            queue.dead_letter
       from placed
       join svc_jobs.queue as queue on queue.name = placed.queue
@@ -538,9 +537,9 @@ begin
          and not (select is_any from filtered)
     ), job as (
       insert into svc_jobs.job
-        (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+        (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on,
          created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-         expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+         expire_seconds, deletion_seconds, policy, dead_letter)
       select wanted.job_id, wanted.queue,
              jsonb_strip_nulls(jsonb_build_object(
                'event', "__svc.publish_one".event_name, 'eventId', "__svc.publish_one".event_id,
@@ -549,12 +548,11 @@ begin
              wanted.is_parked, wanted.recipient, wanted.recipient,
              case when wanted.is_claimed then owner end,
              case when wanted.is_claimed then now() end,
-             case when wanted.is_claimed then clock_timestamp() end,
              moment + interval '1 microsecond', now(),
              now() + queue.retention_seconds * interval '1 second',
              "__svc.publish_one".retry_limit, "__svc.publish_one".retry_delay,
              "__svc.publish_one".retry_backoff, "__svc.publish_one".retry_delay_max,
-             queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+             queue.expire_seconds, queue.deletion_seconds, queue.policy,
              queue.dead_letter
         from wanted
         join svc_jobs.queue as queue on queue.name = wanted.queue
@@ -775,7 +773,7 @@ begin
       perform set_config('synchronous_commit', 'on', true);
       with claimed as (
         update svc_jobs.job as job
-           set state = 'active', started_on = clock_timestamp(), heartbeat_on = clock_timestamp(),
+           set state = 'active', started_on = clock_timestamp(),
                group_tier = "__svc.claim_restricted".owner,
                retry_count = job.retry_count + (job.started_on is not null)::int
          where job.name = queue_name and job.id = any(ids)
@@ -825,6 +823,254 @@ begin
                      then greatest(0, extract(epoch from wait_until - clock_timestamp())::float8 * 1000) end);
   end loop;
   return json_build_object('jobs', to_json(jobs), 'answers', to_json(answers))::text;
+end
+$$;
+
+-- Ends attempts: what becomes of each job, the process has decided. A job is changed only where the lease is
+-- the one that is named: another process may have claimed the job since. Returns the jobs that were changed,
+-- and when the next attempt of each follows, where its time is known.
+create function svc."__svc.settle"(
+  queue_name text,
+  -- The jobs, and the lease of each: its "started_on".
+  ids uuid[],
+  leases timestamptz[],
+  -- Those that are done, and are deleted; null: all of them.
+  done uuid[],
+  -- Null, or lists of jobs, each with its "id". Those that failed are tried again:
+  --   "atLeastMs"     not before this time has passed
+  --   "exactlyMs"     instead of the back-off that the publish has written into the job, or null
+  --   "attemptsLeft"  where the row has another number of them, else null
+  --   "attemptedIn"   the trace context of the attempt, or null
+  --   "isUnsent"      it was not sent, as those before it
+  failed json,
+  -- Those that wait for "delayMs", with no attempt used up, or with "isUnsent" as above.
+  postponed json,
+  -- Those that wait until their recipient can have them. "isBehind": after all others of the recipient.
+  parked json,
+  -- Those that become dead letters, with the "output" of their last attempt.
+  dead json
+) returns table (id uuid, next_at timestamptz)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  -- The rows whose leases are these, in the table of the queue.
+  held tid[];
+  held_in oid;
+  probe_id uuid;
+begin
+  -- They are locked: the statements that follow see them as they are then, and find them without an index. By
+  -- name and ids, a plan that was made while the queue was empty would read all of the queue. In a lateral part
+  -- each id is looked up.
+  select array_agg(job.ctid), min(job.tableoid) into held, held_in
+    from unnest(ids, leases) as claim (id, lease)
+   cross join lateral (
+     select job.ctid, job.tableoid from svc_jobs.job as job
+      where job.name = queue_name and job.id = claim.id
+        and job.state = 'active' and job.started_on = claim.lease
+        for update) as job;
+
+  if done is null then
+    return query
+    delete from svc_jobs.job as job
+     where job.ctid = any(held) and job.tableoid = held_in
+    returning job.id, null::timestamptz;
+    return;
+  end if;
+
+  return query
+  delete from svc_jobs.job as job
+   where job.ctid = any(held) and job.tableoid = held_in and job.id = any(done)
+  returning job.id, null::timestamptz;
+
+  if failed is not null then
+    return query
+    update svc_jobs.job as job
+       set state = 'retry', priority = -1, output = '{}',
+           retry_limit = coalesce(job.retry_count + claim."attemptsLeft", job.retry_limit),
+           start_after = greatest(
+             now() + claim."atLeastMs" * interval '1 millisecond',
+             now() + case
+               when claim."exactlyMs" is not null then claim."exactlyMs" * interval '1 millisecond'
+               when not job.retry_backoff then job.retry_delay * interval '1 second'
+               -- The back-off of pg-boss.
+               else least(job.retry_delay_max,
+                          greatest(job.retry_delay, 1) * 2 ^ least(16, job.retry_count + 1) / 2 * (1 + random()))
+                      * interval '1 second' end),
+           data = (
+             select case when claim."isUnsent" then its.data else its.data - 'unsentSince' end
+                      || jsonb_strip_nulls(jsonb_build_object('attemptedIn', claim."attemptedIn"))
+               -- The job says how many attempts its publish gave it: without a schedule they are its attempts
+               -- again.
+               from (select case when claim."attemptsLeft" is null then job.data
+                                 else jsonb_build_object('publishedRetryLimit', job.retry_limit) || job.data
+                                 end) as its (data))
+      from json_to_recordset(failed) as claim (
+             id uuid, "atLeastMs" float8, "exactlyMs" float8, "attemptsLeft" int,
+             "attemptedIn" text, "isUnsent" boolean)
+     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+    returning job.id, job.start_after;
+  end if;
+
+  if postponed is not null then
+    return query
+    update svc_jobs.job as job
+       -- The next claim counts as the same attempt.
+       set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
+           retry_count = greatest(job.retry_count - 1, 0),
+           started_on = case when job.retry_count > 0 then job.started_on end,
+           start_after = now() + claim."delayMs" * interval '1 millisecond',
+           keep_until = now() + claim."delayMs" * interval '1 millisecond'
+                          + (job.keep_until - job.start_after),
+           data = case when claim."isUnsent" and not job.data ? 'unsentSince'
+                       then job.data || jsonb_build_object('unsentSince', now())
+                       else job.data end
+      from json_to_recordset(postponed) as claim (
+             id uuid, "delayMs" float8, "isUnsent" boolean)
+     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+    returning job.id, job.start_after;
+  end if;
+
+  if parked is not null then
+    -- First: it keeps the row of a recipient from being deleted while jobs of it are being parked.
+    insert into svc."__svc.recipient_states" (queue, recipient)
+    select distinct queue_name, claim.recipient
+      from json_to_recordset(parked) as claim (recipient text)
+     where claim.recipient is not null
+     order by claim.recipient
+    on conflict (queue, recipient) do update set parked_at = now();
+
+    return query
+    update svc_jobs.job as job
+       set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
+           retry_count = greatest(job.retry_count - 1, 0),
+           started_on = case when job.retry_count > 0 then job.started_on end,
+           blocked = true
+      from json_to_recordset(parked) as claim (id uuid)
+     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+    returning job.id, null::timestamptz;
+
+    -- A probe that failed is due after all others of its recipient, also those whose retry is hours away: the
+    -- next probe tries another job. In an order none may overtake another, and a later due time of the first
+    -- one would hold up the others.
+    for probe_id in
+      select claim.id from json_to_recordset(parked) as claim (id uuid, recipient text, "isBehind" boolean)
+       where claim."isBehind" and not exists (
+               select from svc."__svc.recipient_states" as known
+                where known.queue = queue_name and known.recipient = claim.recipient and known.ordered)
+    loop
+      update svc_jobs.job as job
+         set (start_after, keep_until) = (
+               select behind.at, behind.at + (job.keep_until - job.start_after)
+                 from (
+                   select interval '1 microsecond' + greatest(now(), max(last.start_after))
+                     from (select start_after from svc_jobs.job as last
+                            where last.name = queue_name and last.singleton_key = job.singleton_key
+                              and last.blocked and last.state < 'active'
+                            order by last.start_after desc limit 1) as last) as behind (at))
+       where job.name = queue_name and job.id = probe_id and job.blocked and job.state < 'active';
+    end loop;
+  end if;
+
+  if dead is not null then
+    return query
+    with gone as (
+      delete from svc_jobs.job as job
+       using json_to_recordset(dead) as claim (id uuid, output jsonb)
+       where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+      returning job.*, claim.output as last_output
+    ), letter as (
+      -- As pg-boss makes one.
+      insert into svc_jobs.job
+        (name, priority, data, retry_limit, retry_backoff, retry_delay, start_after, created_on, keep_until,
+         deletion_seconds, expire_seconds, singleton_key, group_id,
+         source_name, source_id, source_created_on, source_retry_count, source_output, source_root_id)
+      select gone.dead_letter, gone.priority, gone.data, queue.retry_limit, queue.retry_backoff,
+             queue.retry_delay, now(), now(), now() + queue.retention_seconds * interval '1 second',
+             queue.deletion_seconds, queue.expire_seconds, gone.singleton_key, gone.group_id,
+             gone.name, gone.id, gone.created_on, gone.retry_count, gone.last_output,
+             coalesce(gone.source_root_id, gone.id)
+        from gone join svc_jobs.queue as queue on queue.name = gone.dead_letter
+    )
+    select gone.id, null::timestamptz from gone;
+  end if;
+end
+$$;
+
+-- Ends the attempt of an ordered recipient that is done, and claims the next job of it. The former is active
+-- until the commit, and the next one from then on: no other process can begin one in between, and none has
+-- to be told.
+create function svc."__svc.settle_in_line"(
+  queue_name text,
+  job_id uuid,
+  lease timestamptz,
+  recipient_name text,
+  -- Names the process in the job that it claims.
+  owner text,
+  -- The job, where the lease was still the one that is named, else none.
+  out settled uuid[],
+  out next json,
+  -- Whether no job of the recipient waits; null where others have locked the recipient, or changed what
+  -- restricts it: then nothing is claimed here.
+  out is_empty boolean
+)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+declare
+  head record;
+begin
+  delete from svc_jobs.job as job
+   where job.name = queue_name and job.id = job_id and job.state = 'active' and job.started_on = lease;
+  settled := case when found then array[job_id] else '{}' end;
+  if not found then return; end if;
+
+  -- A change of the recipient may stay uncommitted for long, and the settlement must not wait.
+  perform from svc."__svc.recipient_states" as known
+    where known.queue = queue_name and known.recipient = recipient_name
+      and known.restricted and known.ordered and known.rate_limit is null
+      and not known.held and known.unparked_since is null
+      for no key update skip locked;
+  if not found then return; end if;
+  -- Attempts from before a change of the order.
+  perform from svc_jobs.job as running
+    where running.name = queue_name and running.group_id = recipient_name and running.state = 'active'
+    limit 1;
+  if found then return; end if;
+
+  select job.id, job.start_after into head from svc_jobs.job as job
+   where job.name = queue_name and job.singleton_key = recipient_name
+     and job.blocked and job.state < 'active'
+   order by job.created_on, job.id limit 1;
+  is_empty := not found;
+  if is_empty or head.start_after > clock_timestamp() then return; end if;
+  -- Another one must not take its place where it is being changed just now.
+  perform from svc_jobs.job as job
+    where job.name = queue_name and job.id = head.id
+      and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
+      for update skip locked;
+  if not found then return; end if;
+  -- A claim that a crash of Postgres forgot would let others begin while the attempt runs.
+  perform set_config('synchronous_commit', 'on', true);
+  update svc_jobs.job as job
+     set state = 'active', started_on = now(), group_tier = owner,
+         retry_count = job.retry_count + (job.started_on is not null)::int
+   where job.name = queue_name and job.id = head.id
+  returning json_build_object(
+    'id', job.id, 'data', job.data, 'retryCount', job.retry_count, 'retryLimit', job.retry_limit,
+    'groupId', job.group_id, 'createdOn', extract(epoch from job.created_on)::float8 * 1000,
+    'startedOn', job.started_on::text, 'output', case when job.retry_count > 0 then job.output end)
+    into next;
 end
 $$;
 

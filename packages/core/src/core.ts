@@ -118,7 +118,7 @@ export class RunningCore implements Core {
       telemetry: telemetry.attempts,
       log,
     })
-    const { workers, lostJobs, mover } = this.#jobs
+    const { workers, lostJobs, work } = this.#jobs
     this.#workers = workers
     this.queues = new JobQueues(boss, database, retry, workers, boot.isCheck === true)
     this.bus = new EventBus({
@@ -152,8 +152,8 @@ export class RunningCore implements Core {
     }
     const tasks = retentionTasks(database.maintenance, settings)
     for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
-    this.every(30, 'moves of jobs', () => mover.run())
-    this.every(RECOVERY_SECONDS, 'jobs with expired leases', () => lostJobs.recoverExpired())
+    this.every(30, 'work on many jobs', () => work.run())
+    this.every(RECOVERY_SECONDS, 'jobs that no process works on', () => lostJobs.recover())
     if (!database.pooled) {
       this.every(LOCK_SECONDS, 'the lock of this process', () => lease.keepLock())
       this.every(DEATH_WATCH_SECONDS, 'jobs of processes that died', () =>
@@ -243,7 +243,7 @@ export class RunningCore implements Core {
     this.#workers.start()
     this.#periodicTasks.start()
     // A process that ended may have left some.
-    if (this.settings.worker.enabled) void this.#jobs.mover.run()
+    if (this.settings.worker.enabled) void this.#jobs.work.run()
   }
 
   /** Workers stop before what they use. */
@@ -251,7 +251,7 @@ export class RunningCore implements Core {
     const steps: ShutdownStep[] = [
       ['health', () => this.health.stop()],
       // A periodic task waits for them, and they may have hours to go.
-      ['moves of jobs', () => this.#jobs.mover.close()],
+      ['work on many jobs', () => this.#jobs.work.close()],
       ['periodic tasks', () => this.#periodicTasks.stop()],
       // Workers stop only when they have the jobs that publishes have claimed for them.
       ['claims at publish', () => this.#workers.stopClaiming()],

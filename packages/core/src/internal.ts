@@ -16,7 +16,7 @@ export {
   sweepRecoveries,
   type RecoveredPortion,
   type Recovery,
-} from './jobs/groups/recoveries-table.ts'
+} from './jobs/groups/work-table.ts'
 export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead-letters.ts'
 export { isRestricted } from './jobs/pg-boss/restrictions-table.ts'
 export type { Notifications } from './postgres/notifications.ts'
@@ -57,18 +57,14 @@ export {
   type AuditRecord,
 } from './audit/audit-table.ts'
 export {
-  FIRST_PARAMETER,
-  JOB_IDS,
-  type AttemptedJob,
-  type InsertCompleted,
-  type RecordedRetries,
+  type Ended,
   type Outcome,
+  type Recorder,
   type Result,
   type Settled,
   type Worker,
   type WorkerTelemetry,
 } from './jobs/worker.ts'
-export { GROUP_OF_JOB } from './jobs/pg-boss/jobs-table.ts'
 export { idsOfTenant, publishedEventId, tenantOfEvent } from './events/event-id.ts'
 export type {
   Attributes,
@@ -90,7 +86,6 @@ export { UndecidedFilters } from './events/undecided-filters.ts'
 export { KEY_EVENTS, OWN_EVENTS, type OwnEvent } from './events/own-events.ts'
 export { isEventName } from './events/validate-event.ts'
 export {
-  eventOfJob,
   findPayloadSizes,
   findPayloads,
   retainEvents,
@@ -100,7 +95,7 @@ export {
 export { isConnectionError } from './postgres/connection-errors.ts'
 export { isContention, isStatementTimeout } from './postgres/contention.ts'
 export type { Input } from './options/input.ts'
-export { storableText } from './postgres/storable.ts'
+export { storableJson, storableText } from './postgres/storable.ts'
 export { orUnavailable } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'

@@ -49,6 +49,20 @@ create table svc."__svc.webhooks.registrations" (
 -- Lists of one tenant, newest first, and their number.
 create index on svc."__svc.webhooks.registrations" (tenant, id) where tenant is not null;
 
+-- What a process reads of a webhook to deliver to it. A change of any of it raises the version of the webhook: the
+-- trigger "raise_version" names the columns. What is JSON comes as text.
+create view svc."__svc.webhooks.for_delivery" as
+  select id, url, active, tenant is null as "isOperators", secret,
+         -- The secrets before the last rotations that deliveries are signed with as well, newest first.
+         case when previous_secrets is not null then (
+           select json_agg(previous.one ->> 'secret' order by previous.n)::text
+             from jsonb_array_elements(previous_secrets) with ordinality as previous (one, n)
+            where (previous.one ->> 'expiresAt')::timestamptz > now()) end as "previousSecrets",
+         headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
+         failing_since is not null as "isFailing",
+         ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
+    from svc."__svc.webhooks.registrations";
+
 -- The few rows that the periodic tasks read.
 create index failing_webhooks on svc."__svc.webhooks.registrations" (id)
   where failing_since is not null or disabled_reason = 'failing';

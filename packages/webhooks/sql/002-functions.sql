@@ -144,7 +144,7 @@ end
 $$;
 
 create trigger "__svc.webhooks.delete_missing_events"
-  after delete on svc."__svc.recoveries"
+  after delete on svc."__svc.work"
   referencing old table as deleted
   for each statement execute function svc."__svc.webhooks.delete_missing_events"();
 
@@ -203,6 +203,71 @@ begin
                  bytes, duration_ms, url, headers, body, verified, event_names, request_parts, number)
    cross join lateral (select r.number = any(created) as is_new) as publish
    where r.id is not null;
+end
+$$;
+
+-- Writes attempts into the log of deliveries, and what the statistics count of them. The settlement of jobs calls
+-- it: then only the rows of jobs that were settled are written, each with the time of the next attempt.
+create function svc."__svc.webhooks.record_attempts"(
+  -- Null: all rows are written.
+  settled uuid[],
+  -- Null, or of each job, or null: when its next attempt is.
+  next_attempts timestamptz[],
+  attempts json
+) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  with written as materialized (
+    select attempt.*, coalesce(job.next_attempt, attempt."nextAttemptAt") as next_attempt_at,
+           -- The tenant of the webhook. That of a deleted one is kept while rows may follow.
+           coalesce(
+             (select tenant from svc."__svc.webhooks.registrations" where id = attempt."webhookId"),
+             (select tenant from svc."__svc.webhooks.deleted_webhooks" where id = attempt."webhookId"))
+             as tenant
+      from json_to_recordset(attempts) as attempt (
+             job uuid, id uuid, "webhookId" uuid, event text, "eventId" text, payload text,
+             "deliveryId" uuid, attempt int, status text, "statusCode" smallint, error text,
+             "durationMs" int, "responseBody" text, "attemptedAt" timestamptz,
+             "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int)
+      left join unnest(settled, next_attempts) as job (id, next_attempt) on job.id = attempt.job
+     where settled is null or job.id is not null
+  ), logged as (
+    insert into svc."__svc.webhooks.delivery_log"
+      (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,
+       duration_ms, response_body, attempted_at, next_attempt_at, url, is_test, tenant)
+    select id, "webhookId", event, "eventId", payload, "deliveryId", attempt, status, "statusCode", error,
+           "durationMs", "responseBody", "attemptedAt", next_attempt_at, url, "isTest", tenant
+      from written
+  )
+  insert into svc."__svc.webhooks.recent_attempts"
+    (at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms)
+  select "attemptedAt", "webhookId", tenant, event, status, "durationMs", "firstAttemptMs"
+    from written;
+end
+$$;
+
+-- What a process reads of a delivery before its attempt, by the data of its job: the webhook, and the event. The
+-- payload of a large one is read as its attempt begins.
+create function svc."__svc.webhooks.read_delivery"(data json) returns json
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return json_build_object(
+    'webhook', (
+      select row_to_json(webhook) from svc."__svc.webhooks.for_delivery" as webhook
+       where webhook.id = (data ->> 'recipient')::uuid),
+    'event', (
+      select json_build_object(
+               'payload', case when octet_length(event.payload) <= 65536 then event.payload else '' end,
+               'bytes', octet_length(event.payload),
+               'traceContext', event.trace_context)
+        from svc."__svc.events" as event
+       where event.name = data ->> 'event' and event.id = data ->> 'eventId'));
 end
 $$;
 

@@ -240,9 +240,9 @@ async function rowsOf(db: Db): Promise<object> {
   const { rows: jobs } = await db.query(
     `select name, data - 'deliveryId' as data, data ->> 'deliveryId' = id::text as is_named, state,
             blocked, singleton_key, group_id, group_tier, started_on = now() as is_started,
-            heartbeat_on is not null as beats, start_after = now() as is_due,
+            start_after = now() as is_due,
             keep_until - now() as keep, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-            expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter
+            expire_seconds, deletion_seconds, policy, dead_letter
        from svc_jobs.job where name in ('hooks', 'work') order by name, group_id`,
   )
   const { rows: events } = await db.query(

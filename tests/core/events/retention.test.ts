@@ -64,12 +64,12 @@ t.test('an event is kept while a recovery may still make a job for it', async (t
   await events.publish('a', 1, { id: 'missed' })
   await age(host, 32)
   await database.query(
-    `insert into svc."__svc.recoveries" (id, queue, recipient, what, since, until)
+    `insert into svc."__svc.work" (id, queue, recipient, what, since, until)
      values (gen_random_uuid(), 'q', 'g', 'missing', now() - interval '33 days', now())`,
   )
   await sweepEvents(database, 30)
   t.strictSame(await idsOf(host), ['missed'])
-  await database.query('update svc."__svc.recoveries" set finished_at = now()')
+  await database.query('update svc."__svc.work" set finished_at = now()')
   await sweepEvents(database, 30)
   t.strictSame(await idsOf(host), [])
 })

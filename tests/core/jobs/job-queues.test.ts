@@ -128,13 +128,13 @@ async function waitingIn(core: Core): Promise<number> {
 }
 
 async function movesOf(core: Core): Promise<number> {
-  const { rows } = await core.db.query(`select count(*)::int as count from svc."__svc.moves"`)
+  const { rows } = await core.db.query(`select count(*)::int as count from svc."__svc.work"`)
   return rows[0].count
 }
 
 async function queueRows(core: Core): Promise<unknown[]> {
   const { rows } = await core.db.query(
-    `select name, retry_limit, retry_delay, expire_seconds, heartbeat_seconds, retention_seconds,
+    `select name, retry_limit, retry_delay, expire_seconds, retention_seconds,
             updated_on
        from svc_jobs.queue order by name`,
   )

@@ -4,8 +4,7 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { fetchJobs } from '../../../packages/core/src/jobs/pg-boss/fetch-due-jobs.ts'
 import type { QueueTable } from '../../../packages/core/src/jobs/pg-boss/queue-table.ts'
-import { retryJobs } from '../../../packages/core/src/jobs/pg-boss/retry-jobs.ts'
-import { settleCompleted } from '../../../packages/core/src/jobs/pg-boss/settle-completed.ts'
+import { settleAndRecord, type Ends } from '../../../packages/core/src/jobs/pg-boss/settle.ts'
 import type { Db } from '../../../packages/core/src/postgres/transaction.ts'
 import { startHost } from './host.ts'
 import { GROUP, idOf, QUEUE } from './worker.ts'
@@ -19,7 +18,7 @@ export async function hostWith(t: Test, database: string) {
     core: { database, worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
   })
-  await host.core.db.query('create table settled (id uuid)')
+  await makeRecorder(host.core.db)
   return host
 }
 
@@ -31,29 +30,37 @@ export const insert = (core: Core, names: string[]) =>
   )
 
 export const fetch = (db: Db, table: QueueTable, limit: number): Promise<Job[]> =>
-  fetchJobs(db, table, { limit, lane: 'first', excluded: NONE, owner: null })
+  fetchJobs(db, table, { limit, lane: 'first', excluded: NONE, owner: 'this process' })
 
-export const complete = (db: Db, table: QueueTable, jobs: Job[]) =>
-  settleCompleted(
-    db,
-    {
-      record: async () => {},
-      recordCompleted: () => ({
-        insert: 'insert into settled select id from completed',
-        values: [],
-      }),
-    },
-    table,
-    jobs.map((job) => ({ job, outcome: { kind: 'completed' } })),
-  )
+const RECORDER = 'record_settled'
 
-export const retry = (db: Db, table: QueueTable, jobs: Job[]) =>
-  retryJobs(
-    db,
-    table,
-    jobs.map((job) => ({ ...FAILED, job })),
-    { parts: ', logged as (insert into settled select id from retried)', values: [] },
+/** A table of the jobs that were settled, and the function of Postgres that writes it. */
+export async function makeRecorder(db: Db): Promise<string> {
+  await db.query('create table settled (id uuid)')
+  await db.query(
+    `create function svc.${RECORDER}(settled uuid[], next timestamptz[], rows json) returns void
+     language sql as $$
+       insert into public.settled select (one ->> 'job')::uuid from json_array_elements(rows) as one
+        where (one ->> 'job')::uuid = any(settled)
+     $$`,
   )
+  return RECORDER
+}
+
+export const rowsOf = (jobs: Job[]) => ({
+  function: RECORDER,
+  rows: jobs.map(({ id }) => ({ job: id })),
+})
+
+export const NO_ENDS: Ends = { done: [], failed: [], postponed: [], parked: [], dead: [] }
+
+export const complete = (db: Db, jobs: Job[]) =>
+  settleAndRecord(db, QUEUE, { ...NO_ENDS, done: jobs }, rowsOf(jobs))
+
+export const retry = (db: Db, jobs: Job[]) => {
+  const failed = jobs.map((job) => ({ ...FAILED, job }))
+  return settleAndRecord(db, QUEUE, { ...NO_ENDS, failed }, rowsOf(jobs))
+}
 
 export const settledIn = async (core: Core): Promise<string[]> => {
   const { rows } = await core.db.query('select id from settled order by id')

@@ -13,7 +13,7 @@ export interface WorkedHostOptions {
   isDying?: () => boolean
   enabled?: boolean
   maxAttempts?: number
-  recordDiscarded?: Worker['recordDiscarded']
+  recordDiscarded?: NonNullable<Worker['recovery']>['recordDiscarded']
 }
 
 export async function startWorkedHost(

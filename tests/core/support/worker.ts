@@ -2,6 +2,15 @@
 import { createHash } from 'node:crypto'
 import type { Core, FanOutJob, Job, Outcome, Settled, Worker } from '@svc/core/internal'
 
+type Recovery = NonNullable<Worker['recovery']>
+
+/** Of a worker that keeps no rows. */
+export const NO_RECOVERY: Recovery = {
+  recordDiscarded: async () => {},
+  recordLost: async () => {},
+  recoverMissing: async () => ({ done: 0, isFinished: true }),
+}
+
 export interface TestWorker {
   /** Jobs in the order in which they were begun. */
   jobs: Job<FanOutJob>[]
@@ -25,7 +34,7 @@ export async function testWorker(
   {
     concurrency = 8,
     recordDiscarded,
-  }: { concurrency?: number; recordDiscarded?: Worker['recordDiscarded'] } = {},
+  }: { concurrency?: number; recordDiscarded?: Recovery['recordDiscarded'] } = {},
 ): Promise<TestWorker> {
   const jobs: Job<FanOutJob>[] = []
   const settled: Settled<FanOutJob>[] = []
@@ -38,8 +47,10 @@ export async function testWorker(
       jobs.push(job)
       return perform(name, job)
     },
-    ...(recordDiscarded ? { recordDiscarded } : {}),
-    async record(db, batch) {
+    ...(recordDiscarded ? { recovery: { ...NO_RECOVERY, recordDiscarded } } : {}),
+    // All in a transaction.
+    record: { function: 'none', rowsOf: () => null },
+    async follow(db, batch) {
       await db.query('select 1')
       settled.push(...batch)
     },

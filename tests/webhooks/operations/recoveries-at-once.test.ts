@@ -49,7 +49,7 @@ t.test('what an earlier recovery has passed is made due by the next one', async 
   await webhooks.recover({ id, what: 'failed', since, perSecond: 1 })
   // It has scanned those that are not parked, and goes on in an hour.
   const next = `position = '{"scan": null}', finished_at = null, next_at = now() + interval '1 hour'`
-  await database.query(`update svc."__svc.recoveries" set ${next}`)
+  await database.query(`update svc."__svc.work" set ${next}`)
   const wait = `state = 'retry', start_after = now() + interval '1 hour'`
   const set = (isParked: boolean) =>
     database.query(`update svc_jobs.job set ${wait}, blocked = $2 where group_id = $1`, [

@@ -86,8 +86,9 @@ t.test('each filter of the log finds its rows along an index', async (t) => {
   for (const filter of filters) {
     const { kinds, read } = await scansOf(db, { ...filter, limit: 20 })
     t.notOk(kinds.includes('Seq Scan'), `${JSON.stringify(filter)}: ${kinds.join()}`)
-    // A span is of all rows of the margin at its end as well; no filter reads the rest of the log.
-    t.ok(read <= 500, `${JSON.stringify(filter)} reads ${read} rows`)
+    // A span is of all rows of the margin at its end as well. Late in the day the end of the day before is so short
+    // that Postgres reads it whole. No filter reads the rest of the log.
+    t.ok(read <= 2500, `${JSON.stringify(filter)} reads ${read} rows`)
   }
 })
 

@@ -44,7 +44,7 @@ interface Parts {
   transactionIdleSeconds: number
   /** The option `migrate` is 'check'. */
   isCheck: boolean
-  lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'owner'>
+  lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'id'>
   catalogue: Pick<Catalogue, 'check'>
   telemetry: Pick<Telemetry, 'publishes'>
   requestDb: Db
@@ -76,7 +76,7 @@ export class EventBus {
     const { database, workers, retry, lease, requestDb, readDb } = parts
     this.#declarations = new Declarations(parts)
     this.#undecided = new UndecidedFilters(parts.log)
-    this.#handover = new JobHandover(workers, () => lease.owner, this.#undecided)
+    this.#handover = new JobHandover(workers, () => lease.id, this.#undecided)
     this.#transactions = new OpenTransactions(
       database.pool,
       parts.transactionIdleSeconds,

@@ -52,18 +52,6 @@ export async function findPayloads(
   return rows.map((row: StoredEvent) => ({ ...row, publishedAt: new Date(row.publishedAt) }))
 }
 
-/**
- * The event of a job as {@link findPayloads} reads it: an expression over the columns of `job`, of type
- * `json`; null without the event.
- */
-export const eventOfJob = (atMostBytes: number): string => `(
-  select json_build_object(
-           'payload', case when octet_length(event.payload) <= ${atMostBytes} then event.payload else '' end,
-           'bytes', octet_length(event.payload),
-           'traceContext', event.trace_context)
-    from svc."__svc.events" as event
-   where event.name = job.data ->> 'event' and event.id = job.data ->> 'eventId')`
-
 /** How long the payload texts of events are, in bytes, by `name` and `id`. */
 export async function findPayloadSizes(
   db: Db,
@@ -109,7 +97,7 @@ export async function sweepEvents(db: Db, days: number, stopping?: AbortSignal):
                   (select max(keep_days) from svc."__svc.subscriptions")))
             and (event.keep_until is null or event.keep_until < now())
             and event.published_at < coalesce(
-                  (select min(since) from svc."__svc.recoveries"
+                  (select min(since) from svc."__svc.work"
                     where what = 'missing' and finished_at is null), 'infinity')
             and ${NO_JOB_NEEDS_EVENT}
           limit $2 for update skip locked

@@ -3,9 +3,7 @@
  * committed: they start at once.
  */
 import type { Job } from '../jobs/job.ts'
-import { renewLeases } from '../jobs/pg-boss/jobs-table.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
-import type { Db } from '../postgres/transaction.ts'
 import type { JobOffer } from './publish-statement.ts'
 import type { Published } from './published.ts'
 import type { UndecidedFilters } from './undecided-filters.ts'
@@ -15,8 +13,6 @@ type Workers = Pick<
   WorkerRegistry,
   'room' | 'beginCommitted' | 'beginIfCommitted' | 'wake' | 'groupsReady'
 >
-
-const IN_FAILED_TRANSACTION = '25P02'
 
 export class JobHandover {
   #workers: Workers
@@ -40,28 +36,6 @@ export class JobHandover {
     this.#undecided.found(unreadable)
     for (const [queue, jobs] of claimed) this.#workers.beginCommitted(queue, jobs)
     this.wake(waiting)
-  }
-
-  /**
-   * Renews the leases of what the caller's publishes have claimed, in the transaction `db`. Where it may
-   * not, because the host has changed the role for example, the commit goes on.
-   */
-  async committing(db: Db, published: Published[]): Promise<void> {
-    try {
-      await db.query('savepoint svc_renewal')
-    } catch (error) {
-      // It will be rolled back: its commit says so.
-      if ((error as { code?: unknown }).code === IN_FAILED_TRANSACTION) return
-      throw error
-    }
-    try {
-      for (const { claimed } of published) {
-        for (const [queue, jobs] of claimed) await renewLeases(db, queue, jobs)
-      }
-    } catch {
-      // Rejects where the connection is lost.
-      await db.query('rollback to svc_renewal')
-    }
   }
 
   /** The caller may have rolled back to a savepoint: of the claimed jobs those begin that exist. */

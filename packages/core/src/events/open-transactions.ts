@@ -1,6 +1,5 @@
 /** Transactions whose commit this process sees: what was published in one is handed over after it. */
 import { InvalidTransaction } from '../errors.ts'
-import { HEARTBEAT_SECONDS } from '../jobs/pg-boss/jobs-table.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db, type TimeLimit } from '../postgres/transaction.ts'
@@ -10,8 +9,6 @@ import type { Published } from './published.ts'
 export interface OpenTransaction {
   /** What its publishes have written, for the handover after its commit. */
   published: Published[]
-  /** When one of them first claimed jobs, by the monotonic clock. */
-  claimedAt: number | null
   /** Publishes in it that are not done. */
   publishing: number
   /** What else is to be run after its commit. */
@@ -29,12 +26,6 @@ const AWAIT_PUBLISHES =
  */
 const MOST_CLAIMING = 8
 
-/**
- * The leases of claims that are older are renewed before the commit: another process that sees a job
- * whose lease has expired takes it back, and counts an attempt that was not made.
- */
-const RENEWED_AFTER_MS = (HEARTBEAT_SECONDS * 1000) / 4
-
 export const mayClaim = ({ published }: OpenTransaction): boolean =>
   published.length < MOST_CLAIMING
 
@@ -42,20 +33,19 @@ export const mayClaim = ({ published }: OpenTransaction): boolean =>
 export function addPublished(open: OpenTransaction, published: Published): void {
   if (open.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
   open.published.push(published)
-  if (published.claimed.size > 0) open.claimedAt ??= performance.now()
 }
 
 export class OpenTransactions {
   #pool: StatementPool
   #hostTransactions: HostTransactions
-  #handover: Pick<JobHandover, 'committing' | 'committedByCaller'>
+  #handover: Pick<JobHandover, 'committedByCaller'>
   #open = new WeakMap<Db, OpenTransaction>()
 
   /** `idleSeconds`: see {@link HostTransactions}. */
   constructor(
     pool: StatementPool,
     idleSeconds: number,
-    handover: Pick<JobHandover, 'committing' | 'committedByCaller'>,
+    handover: Pick<JobHandover, 'committedByCaller'>,
   ) {
     this.#pool = pool
     this.#hostTransactions = new HostTransactions(pool, idleSeconds)
@@ -90,12 +80,9 @@ export class OpenTransactions {
       this.#hostTransactions.run(run, options, {
         begun: (db) => void this.#open.set(this.forOurs(db), open),
         // The event of a publish that is not done would be committed without its jobs.
-        ending: async (db) => {
+        ending: async () => {
           open.hasEnded = true
           if (open.publishing > 0) throw new InvalidTransaction(AWAIT_PUBLISHES)
-          const { claimedAt, published } = open
-          if (claimedAt === null || performance.now() - claimedAt < RENEWED_AFTER_MS) return
-          await this.#handover.committing(this.forOurs(db), published)
         },
       }),
     )
@@ -104,7 +91,6 @@ export class OpenTransactions {
   async #handingOver<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
     const open: OpenTransaction = {
       published: [],
-      claimedAt: null,
       publishing: 0,
       tasks: [],
       hasEnded: false,

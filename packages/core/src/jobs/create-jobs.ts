@@ -1,5 +1,5 @@
 /**
- * Creates the parts of this process that work on jobs: workers with their pumps, moves, and the
+ * Creates the parts of this process that work on jobs: workers with their pumps, work on many jobs, and the
  * recovery of the jobs of dead processes.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -8,7 +8,7 @@ import type { NotificationConnection } from '../postgres/notifications.ts'
 import { DeadProcesses } from '../processes/dead-processes.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import type { AttemptTelemetry } from '../telemetry/attempt-telemetry.ts'
-import { JobMover } from './groups/job-mover.ts'
+import { WorkRunner } from './groups/work-runner.ts'
 import type { PgBoss } from './pg-boss/boss.ts'
 import { LostJobs } from './pg-boss/recover-lost-jobs.ts'
 import { Pump } from './pump/pump.ts'
@@ -24,7 +24,7 @@ interface Parts {
   boss: PgBoss
   database: Database
   retry: RetrySettings
-  lease: Pick<ProcessLease, 'id' | 'owner'>
+  lease: Pick<ProcessLease, 'id'>
   notifications: NotificationConnection
   telemetry: AttemptTelemetry
   log: Record<'error' | 'warn' | 'info', (details: object, message: string) => void>
@@ -32,7 +32,7 @@ interface Parts {
 
 export interface Jobs {
   workers: WorkerRegistry
-  mover: JobMover
+  work: WorkRunner
   lostJobs: LostJobs
   notifications: WorkerNotifications
 }
@@ -42,13 +42,15 @@ export function createJobs(parts: Parts): Jobs {
   const lostJobs = new LostJobs({
     boss,
     db: database.maintenance,
+    ownId: lease.id,
+    holds: (queue, jobId) => workers.holds(queue, jobId),
     dead: new DeadProcesses(lease.id, parts.notifications),
     recovered: (queues) => {
       for (const queue of queues) workers.recovered(queue, null)
     },
     log,
   })
-  const mover = new JobMover(database, retry, log, (queue, group) =>
+  const work = new WorkRunner(database, retry, log, (queue, group) =>
     workers.recovered(queue, [group]),
   )
   const notifications = new WorkerNotifications(parts.notifications)
@@ -57,11 +59,10 @@ export function createJobs(parts: Parts): Jobs {
   const createPump = (worker: Worker): Pump =>
     new Pump({
       worker,
-      boss,
       database,
       polls,
       log,
-      owner: () => lease.owner,
+      owner: lease.id,
       isNotified: () => parts.notifications.session !== undefined,
       groupsWritten: () => workers.groupsWritten(worker.queue),
       settled: workers.notifyWatchers,
@@ -70,6 +71,6 @@ export function createJobs(parts: Parts): Jobs {
       asAtBoot,
     })
   const { enabled } = parts
-  const workers: WorkerRegistry = new WorkerRegistry({ enabled, notifications, mover, createPump })
-  return { workers, mover, lostJobs, notifications }
+  const workers: WorkerRegistry = new WorkerRegistry({ enabled, notifications, work, createPump })
+  return { workers, work, lostJobs, notifications }
 }

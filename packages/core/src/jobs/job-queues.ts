@@ -14,14 +14,14 @@ import { listLostLetters, type LostLettersPage } from './pg-boss/lost-letters.ts
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
 import { deleteGroups, recordParked, setHeld } from './pg-boss/groups-table.ts'
-import { insertMove } from './groups/moves-table.ts'
 import {
-  deleteRecoveriesOf,
+  deleteWorkOn,
   endedSpan,
   insertRecovery,
+  insertWork,
   lockRecoveries,
   type Recovery,
-} from './groups/recoveries-table.ts'
+} from './groups/work-table.ts'
 import { liftRestrictions } from './pg-boss/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
@@ -89,14 +89,14 @@ export class JobQueues implements Queues {
   }
 
   async discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]> {
-    await deleteRecoveriesOf(db, queue, [group])
+    await deleteWorkOn(db, queue, [group])
     await setHeld(db, queue, group, true)
     await liftRestrictions(db, queue, group)
     await parkHead(db, queue, group)
     const jobs = await discardParked<Data>(db, queue, group, FIRST_PORTION)
-    await insertMove(db, queue, group, 'discard')
+    await insertWork(db, queue, group, 'discard')
     const { count } = await deleteDeadLetters(db, queue, { group }, FIRST_PORTION)
-    if (count === FIRST_PORTION) await insertMove(db, queue, group, 'bury')
+    if (count === FIRST_PORTION) await insertWork(db, queue, group, 'bury')
     return jobs
   }
 
@@ -106,7 +106,6 @@ export class JobQueues implements Queues {
     const which = { eventIdPrefix: null, groups }
     const jobs = await eraseJobs(db, queue, which)
     const deadLetters = await eraseJobs(db, deadLetterQueueOf(queue), which)
-    await deleteRecoveriesOf(db, queue, groups)
     await deleteGroups(db, queue, groups)
     return { jobs, deadLetters }
   }
@@ -142,7 +141,7 @@ export class JobQueues implements Queues {
     )
     if (count < FIRST_PORTION || ids) return count
     const more = await countDeadLetters(db, queue, { groups: [group] })
-    if (more > 0) await insertMove(db, queue, group, 'redrive')
+    if (more > 0) await insertWork(db, queue, group, 'redrive')
     return count + more
   }
 

@@ -21,7 +21,7 @@ export interface Job<Data = unknown> {
   startedOn: string | null
   /** Set where its group is restricted, and allowed this attempt. */
   grant?: Grant
-  /** What its worker needs of it, where the claim has read that: see `Worker.readWithClaim`. */
+  /** What its worker needs of it, where the claim has read that: see `Worker.read`. */
   read?: unknown
   /** The event of the job, where this process has just published it: it need not be read. */
   published?: { payload: string; publishedAt: Date; traceContext: string | null }

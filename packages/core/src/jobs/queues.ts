@@ -1,6 +1,6 @@
 /** The functions for queues that core offers to the other packages. */
 import type { Db } from '../postgres/transaction.ts'
-import type { NewRecovery, Recovery } from './groups/recoveries-table.ts'
+import type { NewRecovery, Recovery } from './groups/work-table.ts'
 import type { DeadLetter, Job, NewJob } from './job.ts'
 import type { DeadLetterFilter } from './pg-boss/dead-letters.ts'
 import type { LostLettersPage } from './pg-boss/lost-letters.ts'
@@ -26,7 +26,7 @@ export interface Queues {
   groupsChanged(queue: string): void
   /**
    * Deletes a group's waiting jobs and its dead letters. A first portion is deleted in the
-   * transaction and returned; the rest follows in the background, see `Worker.recordDiscarded`.
+   * transaction and returned; the rest follows in the background, see `WorkerRecovery`.
    */
   discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]>
   /**

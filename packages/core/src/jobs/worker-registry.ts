@@ -8,8 +8,8 @@ interface Parts {
   /** Whether this process works on jobs at all: the option `worker.enabled`. */
   enabled: boolean
   notifications: WorkerNotifications
-  /** Moves many jobs of a group in the background. */
-  mover: { addWorker(worker: Worker): void; run(): Promise<void> }
+  /** Work on many jobs of a group in the background. */
+  work: { addWorker(worker: Worker): void; run(): Promise<void> }
   createPump(worker: Worker): Pump
 }
 
@@ -29,7 +29,7 @@ export class WorkerRegistry {
   add<Data, Prepared, Detail>(typed: Worker<Data, Prepared, Detail>): void {
     // The pump hands a worker's own values back to it, and does not read them.
     const worker = typed as Worker
-    this.#parts.mover.addWorker(worker)
+    this.#parts.work.addWorker(worker)
     this.#workers.set(worker.queue, worker)
     if (!this.#parts.enabled) return
     const pump = this.#parts.createPump(worker)
@@ -92,6 +92,11 @@ export class WorkerRegistry {
   /** Attempts that this process is making, by queue. */
   inFlight(): [queue: string, attempts: number][] {
     return [...this.#pumps].map(([queue, pump]) => [queue, pump.inFlight])
+  }
+
+  /** Whether this process works on a job, or settles it. */
+  holds(queue: string, jobId: string): boolean {
+    return this.#pumps.get(queue)?.holds(jobId) ?? false
   }
 
   /** Begins jobs that a publish of this process has claimed, and that is committed. */
@@ -188,6 +193,6 @@ export class WorkerRegistry {
   #groupsChangedHere(queue: string): void {
     this.#pumps.get(queue)?.groupsChanged()
     this.notifyWatchers()
-    void this.#parts.mover.run()
+    void this.#parts.work.run()
   }
 }

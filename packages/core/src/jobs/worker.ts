@@ -1,7 +1,7 @@
 /** The interface through which a package defines what the pump does with the jobs of a queue. */
 import type { Db } from '../postgres/transaction.ts'
 import type { AttemptEnd, AttemptStart } from '../telemetry/attempt-telemetry.ts'
-import type { RecoveredPortion, Recovery } from './groups/recoveries-table.ts'
+import type { RecoveredPortion, Recovery } from './groups/work-table.ts'
 import type { DeadLetter, Job } from './job.ts'
 
 /** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */
@@ -22,41 +22,37 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   prepare(db: Db, jobs: Job<Data>[]): Promise<(job: Job<Data>) => Prepared>
   /** One attempt. An attempt that throws has failed. */
   perform(job: Job<Data>, prepared: Prepared, signal: AbortSignal): Promise<Outcome<Detail>>
-  /** Writes the rows that belong to the outcomes, in the transaction that settles them. */
-  record?(db: Db, settled: Settled<Data, Detail>[]): Promise<void>
+  /** The rows that tell of attempts. They are written by the statement that settles the jobs. */
+  record?: Recorder<Data, Detail>
   /**
-   * Writes the rows of completed jobs in the statement that deletes them. Returns parts of its `with`
-   * and an `insert` that select from `completed`, which has the `id` of each job that is settled.
-   * {@link JOB_IDS} is an array of the ids of all jobs given, in their order, or, of one job, its id;
-   * its own parameters begin with {@link FIRST_PARAMETER}. `null` where these jobs need more than one
-   * statement.
+   * Writes the rows of outcomes of which more follows, and what follows, in the transaction that settles
+   * them: of dead letters, of what is parked, and of those for which `record` has returned `null`.
    */
-  recordCompleted?(completed: AttemptedJob<Data, Detail>[]): InsertCompleted | null
-  /**
-   * Writes the rows of failed jobs that are tried again in the statement that puts them back. Returns
-   * parts of its `with`, which select from `retried`: the `id` of each job that is settled, and
-   * `start_after`. {@link JOB_IDS} is an array as above; its own parameters begin with `first`. `null`
-   * where these jobs need more than one statement.
-   */
-  recordRetried?(failed: AttemptedJob<Data, Detail>[], first: number): RecordedRetries | null
-  /**
-   * What `prepare` reads of a job: an SQL expression over the columns of `job`, of type `json`. A job of
-   * a restricted group that is claimed alone is claimed together with it, see `Job.read`.
-   */
-  readWithClaim?: string
+  follow?(db: Db, settled: Settled<Data, Detail>[]): Promise<void>
   /** Called with the same array after the commit of that transaction. */
-  afterRecord?(settled: Settled<Data, Detail>[]): void
+  followed?(settled: Settled<Data, Detail>[]): void
+  /**
+   * The name of a function of Postgres in the schema `svc`, which has the data of a job, of type `json`, and
+   * returns as `json` what `prepare` would read of it: `Job.read`. It is called with the claim of a job of a
+   * restricted group that is claimed alone.
+   */
+  read?: string
   /** Describes an attempt for telemetry. It is not called without telemetry. */
   telemetry?: WorkerTelemetry<Data, Prepared, Detail>
-  /** Writes the rows of jobs that are deleted with their group, in the transaction of the deletion. */
-  recordDiscarded?(db: Db, jobs: Job<Data>[]): Promise<void>
+  recovery?: WorkerRecovery<Data>
+}
+
+/** What a worker does as its jobs and dead letters are deleted or put back on their way, each in a transaction. */
+export interface WorkerRecovery<Data = unknown> {
+  /** Writes the rows of jobs that are deleted with their group. */
+  recordDiscarded(db: Db, jobs: Job<Data>[]): Promise<void>
   /**
    * Writes the rows of dead letters whose last attempt ended with its process, in the transaction that
    * makes jobs of them again: after it nothing tells of the attempt.
    */
-  recordLost?(db: Db, letters: DeadLetter<Data>[]): Promise<void>
-  /** A portion of a recovery of what is missing, in a transaction; counts it where it is not counted. */
-  recoverMissing?(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion>
+  recordLost(db: Db, letters: DeadLetter<Data>[]): Promise<void>
+  /** A portion of a recovery of what is missing; counts it where it is not counted. */
+  recoverMissing(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion>
 }
 
 /** Describes the attempts of a worker for telemetry. */
@@ -65,23 +61,16 @@ export interface WorkerTelemetry<Data = unknown, Prepared = unknown, Detail = un
   end(outcome: Outcome<Detail>): Omit<AttemptEnd, 'outcome'>
 }
 
-export interface AttemptedJob<Data = unknown, Detail = unknown> {
-  job: Job<Data>
-  detail: Detail | undefined
+export interface Recorder<Data = unknown, Detail = unknown> {
+  /**
+   * The name of a function of Postgres in the schema `svc`: `(settled uuid[], next timestamptz[], rows json)`.
+   * It writes those of the rows whose `job` is among the jobs that were settled. `next`, or null, has when the
+   * next attempt of each is, or null.
+   */
+  function: string
+  /** The rows of one attempt; `null` where more follows from it than rows. */
+  rowsOf(ended: Ended<Data, Detail>): object[] | null
 }
-
-export interface InsertCompleted {
-  insert: string
-  values: unknown[]
-}
-
-export interface RecordedRetries {
-  parts: string
-  values: unknown[]
-}
-
-export const JOB_IDS = '$2'
-export const FIRST_PARAMETER = 4
 
 /**
  * How an attempt ended. `detail` is for `record`; `output` is kept with a dead letter. Which
@@ -129,20 +118,24 @@ export interface JobOutcome<Data = unknown, Detail = unknown> {
   endedAt?: number
 }
 
-export type JobOutcomeAs<Kind extends Outcome['kind']> = {
-  job: Job
-  outcome: Extract<Outcome, { kind: Kind }>
-  endedAt?: number
-}
-
 /**
  * What has become of the job. Of a `failed` outcome: `retry` or, after the last attempt, `dead` (a dead
  * letter). A `rejected` one is always `dead`.
  */
 export type Result = 'completed' | 'retry' | 'dead' | 'postponed' | 'parked' | 'cancelled'
 
-export interface Settled<Data = unknown, Detail = unknown> extends JobOutcome<Data, Detail> {
+export const resultOf = ({ job, outcome }: JobOutcome): Result => {
+  if (outcome.kind === 'rejected') return 'dead'
+  if (outcome.kind === 'failed') return isLastOf(job, outcome) ? 'dead' : 'retry'
+  return outcome.kind
+}
+
+/** An attempt that has ended. */
+export interface Ended<Data = unknown, Detail = unknown> extends JobOutcome<Data, Detail> {
   result: Result
+}
+
+export interface Settled<Data = unknown, Detail = unknown> extends Ended<Data, Detail> {
   /** `null` where there is no next attempt, or its time is not known. */
   nextAttemptAt: Date | null
   /** The milliseconds from now to `nextAttemptAt`; `null` where that is. */

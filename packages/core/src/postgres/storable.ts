@@ -4,11 +4,17 @@
 export const storableText = (text: string, longest = Infinity): string =>
   text.slice(0, longest).toWellFormed().replaceAll('\0', '\uFFFD')
 
-/** The JSON of a value, which a column of type `jsonb` takes as well. */
-export const storableJson = (value: object): string =>
-  JSON.stringify(value, (_name, inner: unknown) =>
+/** How JSON writes what Postgres cannot store; also some texts that it can. */
+const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/
+
+/** The JSON of a value, which a parameter or a column of type `json` or `jsonb` takes. */
+export function storableJson(value: object): string {
+  const text = JSON.stringify(value)
+  if (!MAY_BE_UNSTORABLE.test(text)) return text
+  return JSON.stringify(value, (_name, inner: unknown) =>
     typeof inner === 'string' ? storableText(inner) : inner,
   )
+}
 
 const LONGEST_MESSAGE = 10_000
 

@@ -27,7 +27,7 @@ import type { Db } from '../postgres/transaction.ts'
 import { LOCK_TAKEN_CHANNEL, ProcessLock } from './process-lock.ts'
 
 /** The pause between two renewals: two of them may fail before the lease lapses. */
-const RENEW_MS = 10_000
+const RENEW_MS = 6000
 /**
  * For how long the declarations of a process still count after its orderly close, in the
  * background. A restart of the only process that declares an event takes less.
@@ -76,11 +76,6 @@ export class ProcessLease {
     notifications.onConnect(() => this.#holdsLock && void this.keepLock())
     this.#log = log
     this.#nowMs = nowMs
-  }
-
-  /** Names this process in the jobs that it claims, while its death would be seen at once. */
-  get owner(): string | null {
-    return this.#isLocked && this.#lock.isHeld ? this.id : null
   }
 
   /** Several values for one setting: the longest. Written with the next declaration, or at ready. */

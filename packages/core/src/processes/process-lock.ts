@@ -3,7 +3,7 @@
  * Postgres releases it when the process dies, whatever has killed it, and not when one connection is lost
  * that cannot be made again. Jobs name the process that has claimed them, so that
  * they are taken back within seconds. Behind a pooler no lock is held, since a session of it would
- * keep the lock of a process that has ended: there the leases of the jobs expire.
+ * keep the lock of a process that has ended: there the lease of the process ends.
  */
 import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import type { Notifications } from '../postgres/notifications.ts'

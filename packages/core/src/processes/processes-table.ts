@@ -11,7 +11,8 @@ export interface Declared {
   days: Record<string, number>
 }
 
-export const LEASE_SECONDS = 30
+/** For so long after its last renewal a process counts as running, and so do its claims of jobs. */
+export const LEASE_SECONDS = 20
 /** How long the rows of ended processes are kept, for {@link longestDays}. */
 const ENDED_KEPT_SECONDS = 2 * 24 * 3600
 
@@ -111,26 +112,16 @@ export async function findLockedProcesses(db: Db, ownId: string): Promise<Locked
   return rows
 }
 
-/** Every process renews its lease more often. */
-const SILENT_SECONDS = 12
 /** After this time a process that holds its lock but renews nothing counts as dead. */
 const LONGEST_SILENT_SECONDS = 600
 
 /**
- * Processes that hold their lock and have not renewed their lease for a while, as where code of the
- * host blocks the event loop. They are alive.
+ * Whether `process` runs: its lease has not ended, or it holds its lock and could not renew the lease, as
+ * where code of the host blocks the event loop.
  */
-export async function findSilentProcesses(db: Db): Promise<string[]> {
-  const { rows } = await db.query(
-    `select process.id from svc."__svc.processes" as process
-      where process.is_locked and process.closed_at is null
-        and process.renewed_at < now() - make_interval(secs => $1)
-        and process.renewed_at > now() - make_interval(secs => $2)
-        and ${HOLDS_LOCK}`,
-    [SILENT_SECONDS, LONGEST_SILENT_SECONDS],
-  )
-  return rows.map(({ id }: { id: string }) => id)
-}
+export const RUNS = `process.closed_at is null and (${LEASE_ENDS} > now()
+  or process.is_locked and ${HOLDS_LOCK}
+     and process.renewed_at > now() - make_interval(secs => ${LONGEST_SILENT_SECONDS}))`
 
 /** The jobs of a process that died were taken back: its lock is not checked again. */
 export async function markUnlocked(db: Db, id: string): Promise<void> {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { NotDrained } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { findDueJobs, hasMoves, describeJobs } from '../jobs/pg-boss/due-jobs.ts'
+import { findDueJobs, hasWork, describeJobs } from '../jobs/pg-boss/due-jobs.ts'
 import { hostUnderTest } from './host-under-test.ts'
 import { timeoutOf } from './timeout.ts'
 
@@ -35,7 +35,7 @@ export async function drain(app: FastifyInstance, options: DrainOptions = {}): P
     if (performance.now() > until) {
       const jobs = await findDueJobs(host.db)
       // What was left may have been settled between the two queries.
-      if (jobs.length === 0 && !(await hasMoves(host.db))) return
+      if (jobs.length === 0 && !(await hasWork(host.db))) return
       throw new NotDrained(timeoutMs, describeJobs(jobs, host.hasWorkers))
     }
     host.wakeAll()
@@ -45,4 +45,4 @@ export async function drain(app: FastifyInstance, options: DrainOptions = {}): P
 
 /** In this order: a move that has ended before the first look has made its jobs before the second. */
 const isBusy = async (db: Db): Promise<boolean> =>
-  (await hasMoves(db)) || (await findDueJobs(db)).length > 0
+  (await hasWork(db)) || (await findDueJobs(db)).length > 0

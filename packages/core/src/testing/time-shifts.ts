@@ -25,7 +25,7 @@ export const coreShift: TimeShift = {
       [seconds],
     )
     await db.query(
-      `update svc."__svc.recoveries" set next_at = next_at - make_interval(secs => $1)
+      `update svc."__svc.work" set next_at = next_at - make_interval(secs => $1)
         where finished_at is null`,
       [seconds],
     )

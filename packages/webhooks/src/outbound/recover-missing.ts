@@ -186,7 +186,7 @@ async function dropUnmatched(
   }
 }
 
-/** A portion of such a recovery: see `Worker.recoverMissing`. */
+/** A portion of such a recovery: see `WorkerRecovery`. */
 export async function recoverMissingPortion(
   core: Core,
   logDays: number,

@@ -1,15 +1,10 @@
 /** Inserts into and reads the table of delivery attempts. delivery-log-days.ts deletes from it. */
 import type { Db } from '@svc/core'
-import {
-  FIRST_PARAMETER,
-  JOB_IDS,
-  type InsertCompleted,
-  type RecordedRetries,
-} from '@svc/core/internal'
+import { storableJson } from '@svc/core/internal'
 import type { DeliveryAttempt } from '../delivery-schemas.ts'
 import { newestMs, spansBack, type LogSpan } from './log-spans.ts'
 
-/** An attempt as it is stored. */
+/** An attempt as it is stored. "__svc.webhooks.record_attempts" has the names of its fields. */
 export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {
   /** JSON text; null where the event holds it. */
   payload: string | null
@@ -20,126 +15,15 @@ export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {
   firstAttemptMs?: number
 }
 
-/** The columns that an attempt fills, with their types. */
-const INSERTED = {
-  id: 'uuid',
-  webhook_id: 'uuid',
-  event: 'text',
-  event_id: 'text',
-  payload: 'text',
-  delivery_id: 'uuid',
-  attempt: 'integer',
-  status: 'text',
-  status_code: 'smallint',
-  error: 'text',
-  duration_ms: 'integer',
-  response_body: 'text',
-  attempted_at: 'timestamptz',
-  next_attempt_at: 'timestamptz',
-  url: 'text',
-  is_test: 'boolean',
-}
-const NAMES = Object.keys(INSERTED).join(', ')
-const GIVEN = NAMES.replaceAll(/\b(\w+)/g, 'attempt.$1')
-
-/** The tenant of the webhook of `attempt`. That of a deleted one is kept while rows may follow. */
-const TENANT = `coalesce(
-  (select tenant from svc."__svc.webhooks.registrations" where id = attempt.webhook_id),
-  (select tenant from svc."__svc.webhooks.deleted_webhooks" where id = attempt.webhook_id))`
-
-/** The columns of {@link columnsOf}: those of the log, and what only the statistics are given. */
-const COLUMNS = { ...INSERTED, first_attempt_ms: 'integer' }
-
-/** The rows of {@link columnsOf}, which begin with the parameter `$first`, numbered as `n`. */
-const rowsFrom = (first: number): string => {
-  const types = Object.values(COLUMNS)
-  const arrays = types.map((type, index) => `$${first + index}::${type}[]`)
-  return `unnest(${arrays.join(', ')}) with ordinality as attempt (${Object.keys(COLUMNS).join(', ')}, n)`
-}
-
-/** Writes the rows `written` into the log. */
-const LOGGED = `, logged as (
-    insert into svc."__svc.webhooks.delivery_log" (${NAMES}, tenant)
-    select ${NAMES}, tenant from written
-  )`
-
-/** Writes what the statistics count of the rows `written`. */
-const INSERT_COUNTED = `insert into svc."__svc.webhooks.recent_attempts"
-    (at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms)
-  select attempted_at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms
-    from written`
-
-const INSERT_WRITTEN = `${LOGGED} ${INSERT_COUNTED}`
+/** Writes rows, and what the statistics count of them: see there. */
+export const RECORD_ATTEMPTS = '__svc.webhooks.record_attempts'
 
 export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   if (rows.length === 0) return
-  await db.query(
-    `with written as materialized (
-       select ${GIVEN}, attempt.first_attempt_ms, ${TENANT} as tenant from ${rowsFrom(1)}
-     ) ${INSERT_WRITTEN}`,
-    columnsOf(rows),
-  )
+  await db.query('select svc."__svc.webhooks.record_attempts"(null, null, $1)', [
+    storableJson(rows),
+  ])
 }
-
-/** Inserts rows as a part of the statement that settles their jobs, one for each: see `recordCompleted`. */
-export function insertOfCompleted(rows: LogRow[]): InsertCompleted {
-  const values = columnsOf(rows)
-  return rows.length === 1
-    ? { insert: INSERT_OF_COMPLETED_ONE, values: values.flat() }
-    : { insert: INSERT_OF_COMPLETED, values }
-}
-
-const INSERT_OF_COMPLETED = `, written as materialized (
-    select ${GIVEN}, attempt.first_attempt_ms, ${TENANT} as tenant from ${rowsFrom(FIRST_PARAMETER)}
-      join unnest(${JOB_IDS}::uuid[]) with ordinality as job (id, n) using (n)
-      join completed on completed.id = job.id
-  ) ${INSERT_WRITTEN}`
-
-/** Inserts rows as a part of the statement that puts their jobs back: see `recordRetried`. */
-export const insertOfRetried = (rows: LogRow[], first: number): RecordedRetries => ({
-  parts: `, written as materialized (
-      select ${GIVEN_OF_RETRIED}, attempt.first_attempt_ms, ${TENANT} as tenant
-        from ${rowsFrom(first)}
-        join unnest(${JOB_IDS}::uuid[]) with ordinality as job (id, n) using (n)
-        join retried on retried.id = job.id
-    ) ${LOGGED}, counted as (${INSERT_COUNTED})`,
-  values: columnsOf(rows),
-})
-
-const GIVEN_OF_RETRIED = GIVEN.replace(
-  'attempt.next_attempt_at',
-  'retried.start_after as next_attempt_at',
-)
-
-/** The statement for a single job, which needs no arrays. */
-const INSERT_OF_COMPLETED_ONE = `, attempt as materialized (
-    select ${Object.entries(COLUMNS)
-      .map(([name, type], index) => `$${FIRST_PARAMETER + index}::${type} as ${name}`)
-      .join(', ')}
-      from completed
-  ), written as materialized (
-    select ${GIVEN}, attempt.first_attempt_ms, ${TENANT} as tenant from attempt
-  ) ${INSERT_WRITTEN}`
-
-const columnsOf = (rows: LogRow[]): unknown[][] => [
-  rows.map(({ id }) => id),
-  rows.map(({ webhookId }) => webhookId),
-  rows.map(({ event }) => event),
-  rows.map(({ eventId }) => eventId),
-  rows.map(({ payload }) => payload),
-  rows.map(({ deliveryId }) => deliveryId),
-  rows.map(({ attempt }) => attempt),
-  rows.map(({ status }) => status),
-  rows.map(({ statusCode }) => statusCode),
-  rows.map(({ error }) => error),
-  rows.map(({ durationMs }) => durationMs),
-  rows.map(({ responseBody }) => responseBody),
-  rows.map(({ attemptedAt }) => attemptedAt),
-  rows.map(({ nextAttemptAt }) => nextAttemptAt),
-  rows.map(({ url }) => url ?? null),
-  rows.map(({ isTest }) => isTest ?? null),
-  rows.map(({ firstAttemptMs }) => firstAttemptMs ?? null),
-]
 
 /** The last attempt of a webhook that has failed. */
 export type LastFailure = Pick<LogRow, 'webhookId' | 'error' | 'statusCode' | 'attemptedAt'>

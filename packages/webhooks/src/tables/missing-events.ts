@@ -44,7 +44,7 @@ const MISSING = `
     select name, id from svc."__svc.queued_events"($7, $3::text) where exists (select from wanted)
     union
     select missing.event, missing.event_id from svc."__svc.webhooks.missing_events" as missing
-      join svc."__svc.recoveries" as recovery on recovery.id = missing.recovery_id
+      join svc."__svc.work" as recovery on recovery.id = missing.recovery_id
      where recovery.queue = $7 and recovery.recipient = $3::text
   ), missing as (
     select wanted.* from wanted

@@ -1,5 +1,4 @@
 import type { Db } from '@svc/core'
-import { GROUP_OF_JOB } from '@svc/core/internal'
 import type { SettingsInput } from '../settings-schemas.ts'
 import { parsed, type StoredRow } from './webhook-row.ts'
 
@@ -27,20 +26,9 @@ export interface WebhookForDelivery {
   isFailing: boolean
 }
 
-const selectWhere = (condition: string): string =>
-  `select id, url, active, tenant is null as "isOperators", secret,
-          case when previous_secrets is not null then (
-            select json_agg(previous.one ->> 'secret' order by previous.n)::text
-              from jsonb_array_elements(previous_secrets) with ordinality as previous (one, n)
-             where (previous.one ->> 'expiresAt')::timestamptz > now()) end as "previousSecrets",
-          headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
-          failing_since is not null as "isFailing",
-          ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
-     from svc."__svc.webhooks.registrations" where ${condition}`
-
 /** Postgres plans a prepared `= any` anew each time, since its cost depends on how many ids it has. */
-const ONE = selectWhere('id = $1')
-const MANY = selectWhere('id = any($1::uuid[])')
+const ONE = 'select * from svc."__svc.webhooks.for_delivery" where id = $1'
+const MANY = 'select * from svc."__svc.webhooks.for_delivery" where id = any($1::uuid[])'
 
 export async function findWebhooksForDelivery(
   db: Db,
@@ -60,7 +48,3 @@ export const asWebhookForDelivery = (row: StoredForDelivery): WebhookForDelivery
   headers: parsed(row.headers),
   retry: parsed(row.retry),
 })
-
-/** The row of a job's webhook: an expression over the columns of `job`, of type `json`. */
-export const WEBHOOK_OF_JOB = `(
-  select row_to_json(webhook) from (${selectWhere(`id = ${GROUP_OF_JOB}::uuid`)}) as webhook)`

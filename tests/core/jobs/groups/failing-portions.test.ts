@@ -1,11 +1,12 @@
-/** Recoveries and moves that cannot be carried out, beside others that can. */
+/** Work on jobs that cannot be carried out, beside others that can. */
 import { listRecoveries, type Core, type Worker } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { insertMove, type Progress } from '../../../../packages/core/src/jobs/groups/moves-table.ts'
-import { JobMover } from '../../../../packages/core/src/jobs/groups/job-mover.ts'
+import { insertWork } from '../../../../packages/core/src/jobs/groups/work-table.ts'
+import { WorkRunner } from '../../../../packages/core/src/jobs/groups/work-runner.ts'
 import { openDatabase } from '../../../../packages/core/src/postgres/pools.ts'
+import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
-import { idOf, QUEUE } from '../../support/worker.ts'
+import { idOf, QUEUE, NO_RECOVERY } from '../../support/worker.ts'
 
 const BROKEN = '00000000-0000-4000-8000-00000000000b'
 const SOUND = '00000000-0000-4000-8000-00000000000c'
@@ -17,10 +18,10 @@ const RETRY = {
 }
 
 /**
- * A mover of its own over a queue, and the errors that it logs. Of the group BROKEN all fails with
+ * A runner of its own over a queue, and the errors that it logs. Of the group BROKEN all fails with
  * `error`. Transactions roll back with it where `losesCommit` says so.
  */
-async function moverThatFails(t: Test, error: Error, losesCommit = () => false) {
+async function runnerThatFails(t: Test, error: Error, losesCommit = () => false) {
   const { core, database: url } = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
@@ -33,7 +34,6 @@ async function moverThatFails(t: Test, error: Error, losesCommit = () => false) 
     error: (details: object, message: string) =>
       void errors.push({ details: details as Record<string, unknown>, message }),
   }
-  const progress: Progress = new Map()
   const database: Pick<typeof pools, 'background'> = {
     background: (work, options) =>
       pools.background(async (db) => {
@@ -42,8 +42,8 @@ async function moverThatFails(t: Test, error: Error, losesCommit = () => false) 
         return result
       }, options),
   }
-  const mover = new JobMover(database, RETRY, log, () => {}, progress)
-  t.teardown(() => mover.close())
+  const runner = new WorkRunner(database, RETRY, log, () => {})
+  t.teardown(() => runner.close())
   const failOf = (group: string | null) => {
     if (group === BROKEN) throw error
   }
@@ -52,16 +52,19 @@ async function moverThatFails(t: Test, error: Error, losesCommit = () => false) 
     concurrency: 1,
     prepare: async () => () => null,
     perform: async () => ({ kind: 'completed' }),
-    async recoverMissing(_db, { group }) {
-      failOf(group)
-      return { done: 3, isFinished: true }
-    },
-    async recordDiscarded(_db, jobs) {
-      for (const { group } of jobs) failOf(group)
+    recovery: {
+      ...NO_RECOVERY,
+      async recoverMissing(_db, { group }) {
+        failOf(group)
+        return { done: 3, isFinished: true }
+      },
+      async recordDiscarded(_db, jobs) {
+        for (const { group } of jobs) failOf(group)
+      },
     },
   }
-  mover.addWorker(worker)
-  return { core, mover, errors, progress }
+  runner.addWorker(worker)
+  return { core, runner, errors }
 }
 
 async function beginRecovery(core: Core, group: string): Promise<void> {
@@ -70,12 +73,12 @@ async function beginRecovery(core: Core, group: string): Promise<void> {
   await core.transaction((db) => core.queues.recover(db, { ...asked, ...span }))
 }
 
-/** A move that deletes the jobs of the group, of which there is one. */
-async function beginMove(core: Core, group: string, parked = true): Promise<void> {
+/** Work that deletes the jobs of the group, of which there is one. */
+async function beginDiscard(core: Core, group: string, parked = true): Promise<void> {
   const job = { id: idOf(group), data: { event: 'test' }, group, parked }
   await core.transaction(async (db) => {
     await core.queues.insert(db, QUEUE, [job])
-    await insertMove(db, QUEUE, group, 'discard')
+    await insertWork(db, QUEUE, group, 'discard')
   })
 }
 
@@ -84,76 +87,69 @@ const isFinished = async (core: Core, group: string): Promise<boolean> => {
   return recovery?.finishedAt !== null
 }
 
-async function groupsWithMoves(core: Core): Promise<string[]> {
-  const { rows } = await core.db.query('select recipient as "group" from svc."__svc.moves"')
+async function discardedGroups(core: Core): Promise<string[]> {
+  const { rows } = await core.db.query(
+    `select recipient as "group" from svc."__svc.work" where what = 'discard'`,
+  )
   return rows.map(({ group }) => group)
 }
 
-t.test('a recovery and a move that fail hold up no others', async (t) => {
-  const { core, mover, errors } = await moverThatFails(t, new Error('of this one alone'))
+t.test('work that fails holds up no other', async (t) => {
+  const { core, runner, errors } = await runnerThatFails(t, new Error('of this one alone'))
   for (const group of [BROKEN, SOUND]) {
     await beginRecovery(core, group)
-    await beginMove(core, group)
+    await beginDiscard(core, group)
   }
-  await mover.run()
+  // Between two portions there is a pause.
+  await until(async () => {
+    await runner.run()
+    return (await discardedGroups(core)).length === 1 && errors.length >= 2
+  })
   t.equal(await isFinished(core, SOUND), true)
   t.equal(await isFinished(core, BROKEN), false)
-  t.same(await groupsWithMoves(core), [BROKEN])
+  t.same(await discardedGroups(core), [BROKEN])
   const { rows } = await core.db.query(
     `select next_at > created_at + interval '1 second' as "isPostponed"
-       from svc."__svc.recoveries" where recipient = $1`,
+       from svc."__svc.work" where recipient = $1`,
     [BROKEN],
   )
-  t.same(rows, [{ isPostponed: true }])
-  const ofRecovery = errors.find(({ message }) => message.startsWith('a portion of a recovery'))
-  t.match(ofRecovery?.details, { group: BROKEN, what: 'missing', againInMs: Number })
-  const ofMove = errors.find(({ message }) => message.startsWith('a portion of a move'))
-  t.match(ofMove?.details, { group: BROKEN, kind: 'discard', againInMs: Number })
+  t.same(rows, [{ isPostponed: true }, { isPostponed: true }])
+  for (const what of ['missing', 'discard']) {
+    const { message, details } = errors.find((error) => error.details.what === what) ?? {}
+    t.match(message, /^a portion of work on jobs failed/)
+    t.match(details, { group: BROKEN, againInMs: Number })
+  }
 })
 
 t.test(
   'an outage puts no recovery off: the run ends, and a periodic task tries again',
   async (t) => {
     const outage = Object.assign(new Error('the server stops'), { code: '57P01' })
-    const { core, mover, errors } = await moverThatFails(t, outage)
+    const { core, runner, errors } = await runnerThatFails(t, outage)
     await beginRecovery(core, BROKEN)
-    await mover.run()
-    t.match(errors, [{ message: 'could not move jobs of a group; a periodic task tries again' }])
+    await runner.run()
+    t.match(errors, [{ message: 'could not carry out work on jobs; a periodic task tries again' }])
     const { rows } = await core.db.query(
-      `select next_at <= created_at as "isDue" from svc."__svc.recoveries"`,
+      `select next_at <= created_at as "isDue" from svc."__svc.work"`,
     )
     t.same(rows, [{ isDue: true }])
   },
 )
 
-t.test('a portion of a move whose commit is lost in an outage is carried out again', async (t) => {
+t.test('a portion of work whose commit is lost in an outage is carried out again', async (t) => {
   const outage = Object.assign(new Error('the server stops'), { code: '57P01' })
   let lost = 0
-  const { core, mover } = await moverThatFails(t, outage, () => lost++ === 1)
-  await beginMove(core, SOUND, false)
-  await mover.run()
-  t.same(await groupsWithMoves(core), [SOUND], 'the outage ends the run')
-  await mover.run()
-  t.same(await groupsWithMoves(core), [])
+  const { core, runner } = await runnerThatFails(t, outage, () => lost++ === 1)
+  await beginDiscard(core, SOUND, false)
+  await runner.run()
+  t.same(await discardedGroups(core), [SOUND], 'the outage ends the run')
+  await until(async () => {
+    await runner.run()
+    return (await discardedGroups(core)).length === 0
+  })
   const { rows } = await core.db.query(
     'select count(*)::int as jobs from svc_jobs.job where name = $1',
     [QUEUE],
   )
   t.same(rows, [{ jobs: 0 }])
-})
-
-t.test('how far a move is, is forgotten once another process has finished it', async (t) => {
-  const { core, mover, progress } = await moverThatFails(t, new Error('of this one alone'))
-  await beginMove(core, SOUND)
-  const table = 'svc."__svc.moves"'
-  await core.transaction(async (db) => {
-    const { rows } = await db.query(`select id::text from ${table} for update`)
-    const [{ id }] = rows as [{ id: string }]
-    progress.set(id, null)
-    await mover.run()
-    t.strictSame([...progress.keys()], [id], 'another process carries it out')
-    await db.query(`delete from ${table}`)
-  })
-  await mover.run()
-  t.equal(progress.size, 0)
 })

@@ -1,20 +1,20 @@
-/** Recoveries that the mover of jobs carries out, and a host that closes meanwhile. */
+/** Recoveries that the runner carries out, and a host that closes meanwhile. */
 import { listRecoveries, type Core, type Worker } from '@svc/core/internal'
 import t from 'tap'
-import { JobMover } from '../../../../packages/core/src/jobs/groups/job-mover.ts'
+import { WorkRunner } from '../../../../packages/core/src/jobs/groups/work-runner.ts'
 import { openDatabase } from '../../../../packages/core/src/postgres/pools.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { GROUP, QUEUE } from '../../support/worker.ts'
+import { GROUP, NO_RECOVERY, QUEUE } from '../../support/worker.ts'
 
-type RecoverMissing = NonNullable<Worker['recoverMissing']>
+type RecoverMissing = NonNullable<Worker['recovery']>['recoverMissing']
 
 const workerOf = (recoverMissing: RecoverMissing): Worker => ({
   queue: QUEUE,
   concurrency: 1,
   prepare: async () => () => null,
   perform: async () => ({ kind: 'completed' }),
-  recoverMissing,
+  recovery: { ...NO_RECOVERY, recoverMissing },
 })
 
 const recovering = (recoverMissing: RecoverMissing) => async (_app: unknown, core: Core) => {
@@ -87,7 +87,7 @@ t.test('a close does not wait for a recovery that a periodic task waits for', as
   t.match(await recoveriesOf(first), [{ done: 0, finishedAt: null }])
 })
 
-t.test('a recovery is carried out that begins as the mover is about to end', async (t) => {
+t.test('a recovery is carried out that begins as the runner is about to end', async (t) => {
   const { core, database } = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
@@ -97,19 +97,19 @@ t.test('a recovery is carried out that begins as the mover is about to end', asy
   let transactions = 0
   const background: typeof pools.background = async (run, limit) => {
     const result = await pools.background(run, limit)
-    // One looks for a move, one for a recovery, and one for the time of the next recovery.
-    if (++transactions === 3) {
+    // One looks for work, and one for the time of the next.
+    if (++transactions === 2) {
       await beginRecovery(core)
-      void mover.run()
+      void runner.run()
     }
     return result
   }
   const log = { info() {}, error: (details: object) => t.fail('error', details) }
-  const mover = new JobMover({ background }, RETRY, log, () => {})
-  mover.addWorker(workerOf(THREE))
-  await mover.run()
+  const runner = new WorkRunner({ background }, RETRY, log, () => {})
+  runner.addWorker(workerOf(THREE))
+  await runner.run()
   t.match(await recoveriesOf(core), [{ done: 3, finishedAt: String }])
-  await mover.close()
+  await runner.close()
 })
 
 t.test(
@@ -135,15 +135,15 @@ t.test(
         return { done: limit, isFinished: limits.length === 2 }
       }
       const log = { info() {}, error: (details: object) => t.fail('error', details) }
-      const mover = new JobMover(pools, RETRY, log, (...about) => told.push(about))
-      mover.addWorker(workerOf(recoverMissing))
+      const runner = new WorkRunner(pools, RETRY, log, (...about) => told.push(about))
+      runner.addWorker(workerOf(recoverMissing))
       await beginRecovery(core, perSecond)
-      await mover.run()
+      await runner.run()
       await until(
         () => recoveriesOf(core),
         (recoveries) => recoveries.every(({ finishedAt }) => finishedAt !== null),
       )
-      await mover.close()
+      await runner.close()
       t.same(limits, [portion, portion], `${perSecond} a second`)
       t.same(told, [
         [QUEUE, GROUP],

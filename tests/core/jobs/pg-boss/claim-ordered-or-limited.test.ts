@@ -26,7 +26,7 @@ async function waiting(t: Test, count: number, restrictions: Partial<Restriction
       queue: QUEUE,
       limits: [{ group: GROUP, limit }],
       reports,
-      owner: null,
+      owner: 'this process',
       read,
     })
   const settle = (id: string) =>
@@ -177,12 +177,16 @@ t.test('a job under way comes back parked only while its group is restricted', a
 })
 
 t.test('a job that is claimed alone comes with what its worker needs', async (t) => {
-  const { claim } = await waiting(t, 4, { maxInFlight: 4 })
+  const { db, claim } = await waiting(t, 4, { maxInFlight: 4 })
+  await db.query(
+    `create function svc.read_job(data json) returns json language sql
+     as $$ select json_build_object('event', data -> 'event') $$`,
+  )
   const readsOf = async (limit: number) => {
-    const { jobs } = await claim(limit, [], 'to_json(job.singleton_key)')
+    const { jobs } = await claim(limit, [], 'read_job')
     return jobs.map(({ read }) => read)
   }
-  t.same(await readsOf(1), [GROUP])
+  t.same(await readsOf(1), [{ event: 'test' }])
   t.same(await readsOf(2), [undefined, undefined], 'several share what is read for all of them')
   t.same(
     (await claim(1)).jobs.map(({ read }) => read),

@@ -1,11 +1,7 @@
 import type { FanOutJob } from '@svc/core/internal'
 import t from 'tap'
-import {
-  insertMove,
-  lockMove,
-  movePortion,
-  type JobMove,
-} from '../../../../packages/core/src/jobs/groups/moves-table.ts'
+import { workPortion } from '../../../../packages/core/src/jobs/groups/work-portion.ts'
+import { insertWork, lockWork } from '../../../../packages/core/src/jobs/groups/work-table.ts'
 import type { DeadLetterSelection } from '../../../../packages/core/src/jobs/pg-boss/dead-letters.ts'
 import { redriveDeadLetters } from '../../../../packages/core/src/jobs/pg-boss/redrive-dead-letters.ts'
 import { retrySettingsOf } from '../../../../packages/core/src/jobs/retry-settings.ts'
@@ -200,39 +196,43 @@ t.test('a portion of dead letters begins after the last one of the portion befor
 })
 
 t.test(
-  'a move goes on after its last letter, and comes back for those that were locked',
+  'work on dead letters goes on after the last one, and comes back for those that were locked',
   async (t) => {
     const host = await startWorkedHost(t, { isDying: () => true })
     const { worker, core } = host
     await worker.insert(['0'], GROUP)
     await multiply(host, 1200)
     const retry = retrySettingsOf(core.settings.worker)
-    const positions: (string | null)[] = []
-    await core.transaction(async (db) => {
-      await insertMove(db, QUEUE, GROUP, 'bury')
-      const portion = async () => {
-        const move = (await lockMove(db, [QUEUE], '0')) as JobMove
-        positions.push(move.afterId)
-        return movePortion(db, move, {}, retry, new Map())
-      }
-      await core.transaction(async (other) => {
-        await other.query(
-          `select from svc_jobs.job
+    await insertWork(core.db, QUEUE, GROUP, 'bury')
+    const positions: unknown[] = []
+    /** Returns whether the work is done. */
+    const portion = () =>
+      until(
+        () =>
+          core.transaction(async (db) => {
+            const work = await lockWork(db, [QUEUE])
+            if (!work) return undefined
+            positions.push(work.position)
+            return (await workPortion(db, work, {}, retry)).finishedAt !== null
+          }),
+        (isDone) => isDone !== undefined,
+      )
+    await core.transaction(async (other) => {
+      await other.query(
+        `select from svc_jobs.job
           where name = $1 and id = (select id from svc_jobs.job where name = $1 order by id limit 1)
             for update`,
-          [`${QUEUE}.dlq`],
-        )
-        t.equal(await portion(), false)
-        t.equal(await portion(), false)
-      })
-      t.equal(await portion(), true)
-      const { rowCount } = await db.query(`select from svc_jobs.job where name = $1`, [
-        `${QUEUE}.dlq`,
-      ])
-      t.equal(rowCount, 0)
+        [`${QUEUE}.dlq`],
+      )
+      t.strictSame([await portion(), await portion(), await portion()], [false, false, false])
     })
-    const [first, second, third] = positions
-    t.strictSame([first, third], [null, null])
-    t.type(second, 'string')
+    t.equal(await portion(), true)
+    const { rowCount } = await core.db.query(`select from svc_jobs.job where name = $1`, [
+      `${QUEUE}.dlq`,
+    ])
+    t.equal(rowCount, 0)
+    const [first, second, , last] = positions
+    t.strictSame([first, last], [null, null])
+    t.match(second, { afterId: String })
   },
 )

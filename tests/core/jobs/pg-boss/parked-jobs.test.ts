@@ -1,16 +1,22 @@
 import { useCore, type Core } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import { recordParked } from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
-import { movePortion } from '../../../../packages/core/src/jobs/groups/moves-table.ts'
+import { workPortion } from '../../../../packages/core/src/jobs/groups/work-portion.ts'
+import {
+  insertWork,
+  lockWork,
+  type Work,
+} from '../../../../packages/core/src/jobs/groups/work-table.ts'
 import { claimParked, claimProbe } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
 import {
-  parkFetched,
   parkWaiting,
   SCAN_START,
   type ScanPosition,
 } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
 import { makeRetriesDue } from '../../../../packages/core/src/jobs/pg-boss/make-retries-due.ts'
 import { startHost } from '../../support/host.ts'
+import { settle } from '../../../../packages/core/src/jobs/pg-boss/settle.ts'
+import { NO_ENDS } from '../../support/claimed-jobs.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
@@ -77,7 +83,7 @@ t.test('parked jobs are claimed by their group, once each and the oldest first',
           { group: GROUP, limit: 60 },
           { group: OTHER, limit: 10 },
         ],
-        null,
+        'this process',
       ),
     ),
   )
@@ -87,7 +93,7 @@ t.test('parked jobs are claimed by their group, once each and the oldest first',
   t.strictSame([count(GROUP), count(OTHER)], [240, 40])
   t.match(jobs[0], { attempt: 1, startedOn: String, lost: false })
   t.equal(await countOf(core, `state = 'active' and not blocked`), 280)
-  t.strictSame(await claimParked(core.db, QUEUE, [], null), [])
+  t.strictSame(await claimParked(core.db, QUEUE, [], 'this process'), [])
 })
 
 t.test(
@@ -95,30 +101,22 @@ t.test(
   async (t) => {
     const core = await queueOf(t, {})
     await recordParked(core.db, QUEUE, [GROUP])
-    const move = {
-      id: '1',
-      queue: QUEUE,
-      group: GROUP,
-      kind: 'discard',
-      beforeId: null,
-      afterId: null,
-      createdAt: 'now',
-    } as const
+    await insertWork(core.db, QUEUE, GROUP, 'discard')
+    const work = (await core.transaction((db) => lockWork(db, [QUEUE]))) as Work
+    // It has walked already, sees nothing parked, and ends.
+    const walked: Work = { ...work, position: { scan: null } }
     const retry = {
       maxAttempts: 1,
       retryDelaySeconds: 0,
       retryBackoff: false,
       retryDelayMaxSeconds: 1,
     }
-    let discarded: Promise<boolean> | undefined
+    let discarded: Promise<Work> | undefined
     await core.transaction(async (db) => {
       await core.queues.insert(db, QUEUE, [
         { id: idOf('late'), data: {}, group: GROUP, parked: true },
       ])
-      // It has walked already, sees nothing parked, and ends.
-      discarded = core.transaction((other) =>
-        movePortion(other, move, {}, retry, new Map([[move.id, null]])),
-      )
+      discarded = core.transaction((other) => workPortion(other, walked, {}, retry))
       // The lock of the group's row is waited for.
       for (let waits = 0; waits === 0;) {
         const { rows } = await core.svc.database.query(
@@ -128,7 +126,7 @@ t.test(
         waits = rows[0].count
       }
     })
-    t.equal(await discarded, true)
+    t.type((await discarded)?.finishedAt, 'string')
     t.equal(await countOf(core, 'blocked'), 1)
     const { rowCount } = await core.db.query(
       `select from svc."__svc.recipient_states" where not held`,
@@ -139,7 +137,7 @@ t.test(
 
 t.test('the restrictions of a held group hold for its probe', async (t) => {
   const core = await queueOf(t, { [GROUP]: 3 })
-  const probe = () => claimProbe<{ n: number }>(core.db, QUEUE, GROUP, null)
+  const probe = () => claimProbe<{ n: number }>(core.db, QUEUE, GROUP, 'this process')
   await core.db.query(`update svc_jobs.job set blocked = true where name = $1`, [QUEUE])
   await recordParked(core.db, QUEUE, [GROUP])
   const restrict = async (changes: string) => {
@@ -182,7 +180,8 @@ t.test('a probe of an order takes its first job, and none where that is locked',
   const core = await queueOf(t, { [GROUP]: 3 })
   await parkWaiting(core.db, QUEUE, { groups: [GROUP], includesNotDue: false }, SCAN_START)
   await core.queues.hold(core.db, QUEUE, GROUP)
-  const probe = async () => (await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, null))?.data.n
+  const probe = async () =>
+    (await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, 'this process'))?.data.n
   const restrict = (changes: string) =>
     core.db.query(`update svc."__svc.recipient_states" set restricted = true, ${changes}`)
   await core.transaction(async (db) => {
@@ -210,8 +209,10 @@ t.test('a job whose probe has failed is probed after the others, save in an orde
     [QUEUE],
   )
   const failedProbe = async () => {
-    const job = await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, null)
-    t.strictSame(await parkFetched(core.db, QUEUE, job ? [job] : []), [job?.id])
+    const job = await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, 'this process')
+    const parked = job ? [{ ...job, isProbe: true }] : []
+    const ended = await settle(core.db, QUEUE, { ...NO_ENDS, parked })
+    t.strictSame([...ended.keys()], [job?.id])
     return job?.data.n
   }
   const probed: unknown[] = []

@@ -1,44 +1,66 @@
 import t from 'tap'
-import type { PgBoss } from '../../../../packages/core/src/jobs/pg-boss/boss.ts'
-import { LostJobs } from '../../../../packages/core/src/jobs/pg-boss/recover-lost-jobs.ts'
+import { lostJobsOf } from '../../support/lost-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 
-t.test('pg-boss searches once a minute, and where a lease has expired', async (t) => {
-  const { app } = await startHost(t, {
+const OWN = '00000000-0000-7000-8000-000000000001'
+
+t.test('a claim that its own process does not know is taken back, and counts', async (t) => {
+  const { core } = await startHost(t, {
     core: { worker: { enabled: false } },
-    setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
+    setUp: (_app, core) => core.queues.define(QUEUE),
   })
-  const { database } = app.svc
-  let searches = 0
-  const lost = new LostJobs({
-    boss: { supervise: async () => void searches++ } as unknown as PgBoss,
-    db: database,
-    dead: { find: async () => [], findAgainInMs: undefined },
-    recovered: () => {},
-    log: { warn: () => {} },
+  const { db } = core
+  const names = ['known', 'new', 'unknown', 'unknown and the last']
+  await core.queues.insert(
+    db,
+    QUEUE,
+    names.map((name) => ({ id: idOf(name), data: { event: 'test' }, group: GROUP })),
+  )
+  await db.query(
+    `update svc_jobs.job
+        set state = 'active', group_tier = $2, started_on = now() - interval '1 minute',
+            retry_count = case when id = $3 then retry_limit else 0 end
+      where name = $1`,
+    [QUEUE, OWN, idOf('unknown and the last')],
+  )
+  await db.query('update svc_jobs.job set started_on = now() where id = $1', [idOf('new')])
+  const lost = lostJobsOf(db, {
+    ownId: OWN,
+    holds: ((_queue: string, id: string) => id === idOf('known')) as () => boolean,
   })
-  const searchesAfter = async () => {
-    await lost.recoverExpired()
-    return searches
+  const active = async () => {
+    const { rows } = await db.query(
+      `select id from svc_jobs.job where name = $1 and state = 'active' order by id`,
+      [QUEUE],
+    )
+    return rows.map(({ id }: { id: string }) => id)
   }
-  t.equal(await searchesAfter(), 1, 'pg-boss has other work to do, at first and once a minute')
-  await database.query(
-    `insert into svc_jobs.job (name, data, state, started_on, heartbeat_on, heartbeat_seconds)
-     values ('__svc.sub/order.placed', '{}', 'active', now(), now() - interval '10 seconds', 20)`,
+  await lost.recover()
+  t.equal((await active()).length, 4, 'it may be on its way from the publish that has claimed it')
+  await lost.recover()
+  t.same(await active(), [idOf('known'), idOf('new')].toSorted())
+  const { rows } = await db.query(
+    `select name, state::text, retry_count as "retryCount" from svc_jobs.job
+      where state <> 'active' order by name`,
   )
-  t.equal(await searchesAfter(), 1)
-  await database.query(`update svc_jobs.job set heartbeat_on = now() - interval '21 seconds'`)
-  t.equal(await searchesAfter(), 2)
-  await database.query(
-    `update svc_jobs.job set heartbeat_on = now(), started_on = now() - interval '2 days'`,
-  )
-  t.equal(await searchesAfter(), 3, 'an attempt that takes too long')
-  await database.query(`update svc_jobs.job set started_on = now()`)
-  t.equal(await searchesAfter(), 3)
+  t.match(rows, [
+    { name: QUEUE, state: 'retry' },
+    { name: `${QUEUE}.dlq`, state: 'created' },
+  ])
 })
 
-t.test('the search for expired leases reads no jobs that wait', async (t) => {
+t.test('pg-boss makes its own checks once a minute', async (t) => {
+  const { app } = await startHost(t, { core: { worker: { enabled: false } } })
+  let checks = 0
+  const boss = { supervise: async () => void checks++ } as never
+  const lost = lostJobsOf(app.svc.database, { boss } as object)
+  await lost.recover()
+  await lost.recover()
+  t.equal(checks, 1)
+})
+
+t.test('the search reads no jobs that wait', async (t) => {
   const { core } = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
@@ -52,24 +74,17 @@ t.test('the search for expired leases reads no jobs that wait', async (t) => {
     [QUEUE],
   )
   await core.db.query('analyze')
-  const texts: string[] = []
-  const lost = new LostJobs({
-    boss: { supervise: async () => {} } as unknown as PgBoss,
-    db: {
-      query(text, values) {
-        texts.push(text)
-        return core.db.query(text, values)
-      },
+  const asked: [text: string, values: unknown[]][] = []
+  const lost = lostJobsOf({
+    query(text, values = []) {
+      asked.push([text, values])
+      return core.db.query(text, values)
     },
-    dead: { find: async () => [], findAgainInMs: undefined },
-    recovered: () => {},
-    log: { warn: () => {} },
   })
-  await lost.recoverExpired()
-  texts.length = 0
-  await lost.recoverExpired()
-  t.equal(texts.length, 1)
-  const { rows } = await core.db.query(`explain (analyze, format json) ${texts[0]}`)
+  await lost.recover()
+  t.equal(asked.length, 1)
+  const [[text, values]] = asked as [[string, unknown[]]]
+  const { rows } = await core.db.query(`explain (analyze, format json) ${text}`, values)
   t.notMatch(JSON.stringify(rows), /"Rows Removed by Filter": [1-9]/)
   t.match(JSON.stringify(rows), /svc_active_/)
 })

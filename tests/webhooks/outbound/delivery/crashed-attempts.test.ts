@@ -55,7 +55,7 @@ t.test('a dead letter that is older than the log gets no row again', async (t) =
     return core.db.query(
       `insert into svc_jobs.job (id, name, data, singleton_key, source_retry_count, source_output,
                                  created_on)
-       values ($1, $2, $3, $4, 0, '{"value":{"message":"job heartbeat timeout"}}', now() - make_interval(days => $5))`,
+       values ($1, $2, $3, $4, 0, '{"value":{"message":"its process died"}}', now() - make_interval(days => $5))`,
       [deliveryId, `${QUEUE}.dlq`, data, webhookId, days],
     )
   }
@@ -95,7 +95,7 @@ t.test('a crash uses up an attempt of those that the webhook has, not the publis
     await until(async () => (await ask('GET', `/${id}/deliveries`)).body.length === 1)
     // The process of the second attempt has died.
     await db.query(
-      `update svc_jobs.job set state = 'active', retry_count = 1, heartbeat_on = '-infinity'
+      `update svc_jobs.job set state = 'active', retry_count = 1, started_on = now()
         where name = $1 and singleton_key = $2`,
       [QUEUE, id],
     )

@@ -19,7 +19,7 @@ const rowOf = (result: Result, attempt: number) => {
   }
   const job = { data, createdAt, attempt } as DeliveryJob
   const outcome = { kind: 'failed' as const, detail, output: detail }
-  const [row] = rowsOf({ job, outcome, result, nextAttemptAt: null, nextAttemptInMs: null })
+  const [row] = rowsOf({ job, outcome, result })
   return row
 }
 

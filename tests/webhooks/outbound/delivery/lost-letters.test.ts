@@ -18,7 +18,7 @@ async function deadWithProcess(t: Test, count: number, target?: string) {
     `insert into svc_jobs.job (id, name, data, singleton_key, group_id, source_retry_count, source_output)
      select gen_random_uuid(), $1, jsonb_build_object('event', 'order.created', 'eventId', null,
               'payload', '{}', 'recipient', $2::text, 'deliveryId', gen_random_uuid()),
-            $2, $2, 0, '{"value":{"message":"job heartbeat timeout"}}'
+            $2, $2, 0, '{"value":{"message":"its process died"}}'
        from generate_series(1, $3)`,
     [`${QUEUE}.dlq`, target ?? id, count],
   )

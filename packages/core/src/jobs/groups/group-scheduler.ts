@@ -20,13 +20,13 @@ import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 interface Parts {
   queue: string
   withoutGroups: boolean
-  /** See `Worker.readWithClaim`. */
-  readWithClaim: string | undefined
+  /** See `Worker.read`. */
+  read: string | undefined
   windows: Record<Lane, number>
   database: Pick<Database, 'workerPool' | 'background'>
   log: { error(details: object, message: string): void }
   /** Names this process in the jobs that it claims. */
-  owner: () => string | null
+  owner: string
   /** Whether this process receives notifications. */
   isNotified: () => boolean
   /** The table of groups has changed: other processes read it again. */
@@ -60,11 +60,11 @@ export class GroupScheduler {
       refreshSoon: () => this.refreshSoon(),
     })
     this.#circuits = new Circuits(this.#limits, (group) => this.#parking.hasUnwritten(group))
-    const { readWithClaim, owner, isNotified, wakeClaims } = parts
+    const { read, owner, isNotified, wakeClaims } = parts
     const db = database.workerPool.prepared
     this.restricted = new RestrictedClaims({
       queue,
-      readWithClaim,
+      read,
       db,
       states: this.#states,
       owner,
@@ -206,7 +206,7 @@ export class GroupScheduler {
     if (limits.length === 0) return []
     const { queue, database, owner } = this.#parts
     const { prepared } = database.workerPool
-    const jobs: Job[] = await claimParked(prepared, queue, limits, owner())
+    const jobs: Job[] = await claimParked(prepared, queue, limits, owner)
     const now = performance.now()
     const unused: string[] = []
     for (const { group, count } of belowLimit(limits, jobs)) {

@@ -12,11 +12,11 @@ import type { GroupStates } from './group-states.ts'
 
 interface Parts {
   queue: string
-  readWithClaim: string | undefined
+  read: string | undefined
   db: Db
   states: GroupStates
   /** Names this process in the jobs that it claims. */
-  owner: () => string | null
+  owner: string
   /** Whether this process receives notifications. */
   isNotified: () => boolean
   wake: () => void
@@ -35,11 +35,11 @@ export class RestrictedClaims {
 
   async claim(limits: { group: string; limit: number }[]): Promise<Job[]> {
     if (limits.length === 0) return []
-    const { queue, db, states, owner, isNotified, readWithClaim: read } = this.#parts
+    const { queue, db, states, owner, isNotified, read } = this.#parts
     const groups = limits.map(({ group }) => group)
     const reports = this.#reports.of(groups)
     states.claimBegins(groups)
-    const claim = { queue, limits, reports, owner: owner(), read }
+    const claim = { queue, limits, reports, owner, read }
     const { jobs, results } = await claimRestricted(db, claim)
     const now = performance.now()
     for (const result of results) {

@@ -13,9 +13,8 @@ import {
   JOBS_SCHEMA,
   SCHEMA_VERSION,
 } from './boss-tables.ts'
-import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { recordParked } from './groups-table.ts'
-import { deadLetterQueueOf, type Job, type NewJob } from '../job.ts'
+import { deadLetterQueueOf, type NewJob } from '../job.ts'
 import { setUpDeadLetters, setUpQueueTable, type TableSetupDatabase } from './jobs-table-setup.ts'
 import { parkJobs, parkRestricted } from './park-jobs.ts'
 import type { Jobs as PgBoss } from './boss-interface.ts'
@@ -29,10 +28,9 @@ const QUEUE_SETTINGS = {
   retryDelay: 5,
   retryBackoff: true,
   retryDelayMax: 43_200,
-  // The longest that pg-boss accepts. The worker bounds its attempts, and the heartbeat shows that a
-  // process has died.
+  // The longest that pg-boss accepts. The worker bounds its attempts, and the lease of the process shows
+  // that it has died.
   expireInSeconds: 24 * 3600 - 1,
-  heartbeatSeconds: HEARTBEAT_SECONDS,
   // pg-boss deletes a waiting job that is older than this, and makes no dead letter of it.
   retentionSeconds: 10 * 365 * 24 * 3600,
   // pg-boss copies a dead job to the dead-letter queue, and the row that is left is of no use.
@@ -193,21 +191,6 @@ function groupColumnsOf({ group, outsideGroup }: NewJob) {
   if (group === undefined) return {}
   return outsideGroup ? { singletonKey: group } : { group: { id: group }, singletonKey: group }
 }
-
-/** Deletes finished jobs. Returns the ids whose lease had not expired. */
-export async function removeJobs(boss: PgBoss, db: Db, queue: string, jobs: Job[]) {
-  if (jobs.length === 0) return []
-  return settledOf(await onConnection(db, (options) => boss.deleteJob(queue, jobs, options)))
-}
-
-/** Records a failed attempt of each: a retry after pg-boss's back-off, or the dead-letter queue. */
-export async function failJobs(boss: PgBoss, db: Db, queue: string, jobs: Job[], output: object) {
-  if (jobs.length === 0) return []
-  return settledOf(await onConnection(db, (options) => boss.fail(queue, jobs, output, options)))
-}
-
-const settledOf = (response: unknown): string[] =>
-  (response as { settled?: string[] | null }).settled ?? []
 
 /** Takes back jobs whose lease has expired, and deletes old rows. */
 export const supervise = (boss: PgBoss): Promise<void> => boss.supervise()

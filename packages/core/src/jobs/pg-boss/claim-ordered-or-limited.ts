@@ -39,19 +39,14 @@ const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $
 /**
  * The claim, and what a worker needs of the job where it is the only one, as at ordinary rates. Several
  * jobs mostly share what they need, which is then read for all of them together.
- *
- * A job that is committed while the statement begins may be claimed and not be seen by the part `single`:
- * it has nothing read.
  */
 const claimAndRead = (read: string): string => `
   with claim as materialized (
     select claimed, claimed::json -> 'jobs' as jobs from (${CLAIM} as claimed) as called
-  ), single as materialized (
-    select (jobs -> 0 -> 0 ->> 'id')::uuid as id from claim
-     where json_array_length(jobs) = 1 and json_array_length(jobs -> 0) = 1
   )
-  select claimed, (select ${read} from svc_jobs.job as job
-                    where job.name = $1 and job.id = (select id from single))::text as read
+  select claimed,
+         case when json_array_length(jobs) = 1 and json_array_length(jobs -> 0) = 1
+              then svc."${read}"(jobs -> 0 -> 0 -> 'data')::text end as read
     from claim`
 
 interface Claim {
@@ -60,8 +55,8 @@ interface Claim {
   limits: { group: string; limit: number }[]
   reports: GrantReport[]
   /** Names this process in the jobs that it claims. */
-  owner: string | null
-  /** See `Worker.readWithClaim`. */
+  owner: string
+  /** See `Worker.read`. */
   read?: string | undefined
 }
 

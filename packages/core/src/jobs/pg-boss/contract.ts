@@ -30,12 +30,9 @@ const JOB = {
   keep_until: ['timestamptz', 'how long a waiting job is kept'],
   /**
    * When the job was last claimed, null before its first attempt. Of an active job it names the lease:
-   * settlements and heartbeats compare it.
+   * settlements compare it.
    */
   started_on: ['timestamptz', 'the lease'],
-  /** `-infinity`: its process died (recover-lost-jobs.ts). */
-  heartbeat_on: ['timestamptz', 'when the lease was renewed'],
-  heartbeat_seconds: ['int4', 'how long the lease is valid'],
   expire_seconds: ['int4', 'how long an attempt may take'],
   deletion_seconds: ['int4', 'how long the row of a dead job is kept'],
   /** A claim adds 1 if the job has a `started_on`. */
@@ -66,6 +63,10 @@ const JOB = {
   output: ['jsonb', 'what the last attempt left'],
   policy: ['text', "the queue's policy, which all of our queues have as it comes"],
   dead_letter: ['text', "the queue of the job's dead letter"],
+  source_name: ['text', 'of a dead letter: the queue of the job'],
+  source_id: ['uuid', 'of a dead letter: the job'],
+  source_created_on: ['timestamptz', 'of a dead letter: when the job was made'],
+  source_root_id: ['uuid', 'of a dead letter: the job, as pg-boss has it'],
   source_retry_count: ['int4', 'of a dead letter: the attempts of the job before its last one'],
   source_output: ['jsonb', 'of a dead letter: what the last attempt of the job left'],
 } as const satisfies Record<string, Column>
@@ -75,7 +76,6 @@ const QUEUE = {
   policy: ['text', 'is copied into its jobs'],
   expire_seconds: ['int4', 'is copied into its jobs'],
   deletion_seconds: ['int4', 'is copied into its jobs'],
-  heartbeat_seconds: ['int4', 'is copied into its jobs'],
   retention_seconds: ['int4', 'how long its waiting jobs are kept'],
   dead_letter: ['text', 'the queue of its dead letters; null for such a queue'],
   table_name: ['text', 'the partition that has its jobs'],
@@ -127,7 +127,7 @@ export const DEAD_LETTER_INDEXES = {
   svc_dead_letters_event: `USING btree (name, ((data ->> 'event'::text)), id) WHERE (${IS_DEAD_LETTER})`,
   svc_dead_letters_event_id: `USING btree (name, substr((data ->> 'eventId'::text), (strpos((data ->> 'eventId'::text), '\x1f'::text) + 1)), id) WHERE (${IS_DEAD_LETTER})`,
   svc_dead_letters_delivery_id: `USING btree (name, ((data ->> 'deliveryId'::text))) WHERE (${IS_DEAD_LETTER})`,
-  svc_dead_letters_lost: `USING btree (name, id) WHERE ((${IS_DEAD_LETTER}) AND (((source_output -> 'value'::text) ->> 'message'::text) = ANY (ARRAY['job timed out'::text, 'job heartbeat timeout'::text])))`,
+  svc_dead_letters_lost: `USING btree (name, id) WHERE ((${IS_DEAD_LETTER}) AND (((source_output -> 'value'::text) ->> 'message'::text) = ANY (ARRAY['job timed out'::text, 'its process died'::text])))`,
   svc_dead_letters_status_code: `USING btree (name, ((source_output ->> 'statusCode'::text)), id) WHERE (${IS_DEAD_LETTER})`,
 }
 

@@ -1,8 +1,8 @@
 /**
- * The jobs whose attempts are used up. When pump/settle-batch.ts settles the last failed attempt,
+ * The jobs whose attempts are used up. When the last failed attempt is settled,
  * pg-boss copies the job to `<queue>.dlq`. The ids are UUIDv7: newest first is a sort by id. Lists
- * and counts leave out the dead letters that a move is about to redrive or delete (see
- * groups/moves-table.ts). redrive-dead-letters.ts makes jobs of them.
+ * and counts leave out the dead letters that work in the background is about to redrive or delete
+ * (see groups/work-table.ts). redrive-dead-letters.ts makes jobs of them.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf, type DeadLetter } from '../job.ts'
@@ -19,40 +19,36 @@ export const IN_INDEX = `letter.name like '%.dlq'`
 /** The id of a letter's event as its publish gave it: see event-id.ts. The expression of an index. */
 const PUBLISHED_EVENT_ID = publishedEventIdIn('letter.data')
 
+/** The kinds of work that take dead letters: see groups/work-table.ts. */
+const TAKES_LETTERS = `work.what in ('bury', 'redrive', 'dead') and work.finished_at is null`
+
 /**
- * Whether a move or a recovery that began before `before` is about to take a dead letter of the
- * queue `$1`. Where two would take the same letters, the first one takes them.
+ * Whether work that began before `before` is about to take a dead letter of the queue `$1`. Where two would
+ * take the same letters, the first one takes them.
  */
-export const isReserved = (before: string): string => `(exists (
-    select from svc."__svc.moves" as move
-     where move.queue = $1 and move.recipient = letter.singleton_key
-       and letter.id < move.before_id and move.created_at < ${before})
-  or exists (
-    select from svc."__svc.recoveries" as recovery
-     where recovery.queue = $1 and recovery.recipient = letter.singleton_key
-       and recovery.what = 'dead' and recovery.finished_at is null
-       and letter.id >= svc."__svc.first_uuid"(recovery.since)
-       and letter.id < svc."__svc.first_uuid"(recovery.until)
-       and recovery.created_at < ${before}))`
+export const isReserved = (before: string): string => `exists (
+    select from svc."__svc.work" as work
+     where work.queue = $1 and work.recipient = letter.singleton_key and ${TAKES_LETTERS}
+       and letter.id >= svc."__svc.first_uuid"(work.since)
+       and letter.id < svc."__svc.first_uuid"(work.until)
+       and work.created_at < ${before})`
 
 /** Whether any of the groups `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
 const MAY_BE_RESERVED = `($3::text[] is null or exists (
-    select from svc."__svc.moves" as move where move.queue = $1 and move.recipient = any($3))
-  or exists (
-    select from svc."__svc.recoveries" as recovery
-     where recovery.queue = $1 and recovery.recipient = any($3) and recovery.finished_at is null))`
+    select from svc."__svc.work" as work
+     where work.queue = $1 and work.recipient = any($3) and ${TAKES_LETTERS}))`
 
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
 
 /**
- * A bound for the index where the letters of one group are read: a move takes all that are older than its
- * `before_id`, which may be millions. Without this each of them would be looked at.
+ * A bound for the index where the letters of one group are read: work without a `since` takes all that are
+ * older than its `until`, which may be millions. Without this each of them would be looked at.
  */
 const notMoved = (group: string): string => `letter.id >= coalesce((
-    select move.before_id from svc."__svc.moves" as move
-     where move.queue = $1 and move.recipient = ${group} and move.before_id is not null
-     order by move.before_id desc limit 1), '00000000-0000-0000-0000-000000000000')`
+    select svc."__svc.first_uuid"(max(work.until)) from svc."__svc.work" as work
+     where work.queue = $1 and work.recipient = ${group} and work.what in ('bury', 'redrive')),
+  '00000000-0000-0000-0000-000000000000')`
 
 /** A filter that is missing or `undefined` excludes nothing. */
 export interface DeadLetterFilter {
@@ -163,15 +159,14 @@ export async function countDeadLetters(
   return (rows[0] as { count: number }).count
 }
 
-/** Which dead letters of a group a portion takes: all, those between two ids, or those named. */
+/** Which dead letters of a group a portion takes: all, those of a span, or those named. */
 export interface DeadLetterSelection {
   group: string
   ids?: string[]
   afterId?: string
-  beforeId?: string
   since?: string
   until?: string
-  /** Leaves out what moves and recoveries that began before this moment are about to take. */
+  /** Leaves out what work that began before this moment is about to take. */
   reservedBefore?: string
 }
 
@@ -194,14 +189,14 @@ export interface Moved {
 export async function deleteDeadLetters(
   db: Db,
   queue: string,
-  { group, afterId, beforeId }: Pick<DeadLetterSelection, 'group' | 'afterId' | 'beforeId'>,
+  { group, afterId, until }: Pick<DeadLetterSelection, 'group' | 'afterId' | 'until'>,
   portion: number,
 ): Promise<Moved> {
   const { rows } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
         where letter.name = $1 and ${IN_INDEX} and letter.singleton_key = $2
-          and ($3::uuid is null or letter.id < $3)
+          and ($3::timestamptz is null or letter.id < svc."__svc.first_uuid"($3))
           and ($5::uuid is null or letter.id > $5)
         order by letter.id limit $4
         for update skip locked
@@ -210,7 +205,7 @@ export async function deleteDeadLetters(
         where letter.name = $1 and letter.id = any(array(select id from portion))
      )
      select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
-    [deadLetterQueueOf(queue), group, beforeId ?? null, portion, afterId ?? null],
+    [deadLetterQueueOf(queue), group, until ?? null, portion, afterId ?? null],
   )
   return rows[0] as Moved
 }

@@ -58,11 +58,11 @@ export async function setJobsBack(db: Db, seconds: number): Promise<void> {
 }
 
 /** Whether jobs are being redriven, recovered or deleted in the background. */
-export async function hasMoves(db: Db): Promise<boolean> {
+export async function hasWork(db: Db): Promise<boolean> {
   const { rows } = await db.query(
-    `select exists (select from svc."__svc.moves")
-         or exists (select from svc."__svc.recoveries"
-                     where finished_at is null and (per_second is null or next_at <= now())) as yes`,
+    `select exists (
+       select from svc."__svc.work"
+        where finished_at is null and (per_second is null or next_at <= now())) as yes`,
   )
   return rows[0].yes
 }

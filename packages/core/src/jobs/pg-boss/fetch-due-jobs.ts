@@ -16,7 +16,7 @@ export interface Fetch {
   lane: Lane
   excluded: ExcludedGroups
   /** Names this process, see processes/process-lock.ts. */
-  owner: string | null
+  owner: string
 }
 
 /**
@@ -24,7 +24,7 @@ export interface Fetch {
  * limits by tier, which our queues do not have: this field names the process that has the job.
  */
 export const claimedBy = (owner: string): string => `
-  state = 'active', started_on = now(), heartbeat_on = now(), group_tier = ${owner},
+  state = 'active', started_on = now(), group_tier = ${owner},
   retry_count = job.retry_count + (job.started_on is not null)::int`
 
 /** Jobs that may start now, of all but the excluded groups, the oldest first. */

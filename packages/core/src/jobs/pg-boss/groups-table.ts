@@ -112,17 +112,15 @@ export async function deleteUnusedGroups(
   return rows.map(({ group }: { group: string }) => group)
 }
 
-/** Deletes the rows of groups that do not exist any more, and their moves and recoveries. */
+/** Deletes the rows of groups that do not exist any more, and the work on them. */
 export async function deleteGroups(
   db: Db,
   queue: string,
   groups: readonly string[],
 ): Promise<void> {
   await db.query(
-    `with moves as (
-       delete from svc."__svc.moves" where queue = $1 and recipient = any($2::text[])
-     ), recoveries as (
-       delete from svc."__svc.recoveries" where queue = $1 and recipient = any($2::text[])
+    `with work as (
+       delete from svc."__svc.work" where queue = $1 and recipient = any($2::text[])
      ), grants as (
        delete from svc."__svc.attempt_grants" where queue = $1 and recipient = any($2::text[])
      )

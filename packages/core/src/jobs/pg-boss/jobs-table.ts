@@ -8,8 +8,6 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
 
-/** A lease that was not renewed for this time has expired, and its process counts as dead. */
-export const HEARTBEAT_SECONDS = 20
 /** Rows that one statement deletes. */
 const PORTION = 5000
 
@@ -19,9 +17,6 @@ export const JOB_COLUMNS = `job.id, job.data, job.retry_count as "retryCount",
   extract(epoch from job.created_on)::float8 * 1000 as "createdOn",
   job.started_on::text as "startedOn",
   case when job.retry_count > 0 then job.output end as output`
-
-/** The group that `job` belongs to: an expression for `Worker.readWithClaim`. */
-export const GROUP_OF_JOB = 'job.singleton_key'
 
 export interface JobRow<Data> {
   id: string
@@ -49,95 +44,25 @@ export function asJob<Data>(row: JobRow<Data>): Job<Data> {
   }
 }
 
-/** The messages that pg-boss writes into a job whose lease has expired. */
-export const LOST_MESSAGES = ['job timed out', 'job heartbeat timeout'] as const
+/** What the output of a job says whose process died: that of pg-boss of an attempt that took a day, and ours. */
+export const LOST_MESSAGES = ['job timed out', 'its process died'] as const
 
 export function isLost(output: unknown): boolean {
   const value = (output as { value?: { message?: unknown } } | null)?.value
   return LOST_MESSAGES.some((message) => message === value?.message)
 }
 
-/** When a job is attempted again. */
-export interface NextAttempt {
-  at: Date
-  /**
-   * The milliseconds until then by the clock of Postgres, which may differ from that of the
-   * process.
-   */
-  inMs: number
-}
-
-/** Of a job whose `start_after` was set just now. */
-export const NEXT_ATTEMPT = `extract(epoch from job.start_after)::float8 * 1000 as at,
-  extract(epoch from job.start_after - clock_timestamp())::float8 * 1000 as "inMs"`
-
-export const nextAttemptsOf = (rows: { id: string; at: number; inMs: number }[]) =>
-  new Map(rows.map(({ id, at, inMs }) => [id, { at: new Date(at), inMs }]))
-
-/** No attempt follows the current one, unless another process has the job by now. */
-export async function useUpAttempts(db: Db, queue: string, jobs: Job[]): Promise<void> {
-  if (jobs.length === 0) return
-  await db.query(
-    `update svc_jobs.job as job set retry_limit = job.retry_count
-       from unnest($2::uuid[], $3::int[]) as attempt (id, retry_count)
-      where job.name = $1 and job.id = any($2::uuid[]) and job.id = attempt.id
-        and job.state = 'active' and job.retry_count = attempt.retry_count`,
-    [queue, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)],
-  )
-}
-
-/** Gives a lease back: pg-boss counts the next fetch as the same attempt. */
-export const LEASE_RETURNED = `
-  state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
-  retry_count = greatest(job.retry_count - 1, 0),
-  started_on = case when job.retry_count = 0 then null else job.started_on end`
-
-/**
- * Puts fetched jobs back. No attempt is used up. Those that could not be sent say since when that is so.
- * Returns when each is tried again.
- */
-export async function postponeJobs(
-  db: Db,
-  queue: string,
-  jobs: { job: Job; delayMs: number; isUnsent?: boolean }[],
-): Promise<Map<string, NextAttempt>> {
-  if (jobs.length === 0) return new Map()
-  // `retry_count` goes down again, so that only `started_on` names the lease.
-  const { rows } = await db.query(
-    `update svc_jobs.job as job
-        set ${LEASE_RETURNED},
-            start_after = now() + wait.ms * interval '1 millisecond',
-            keep_until = now() + wait.ms * interval '1 millisecond' + (job.keep_until - job.start_after),
-            data = case when wait.is_unsent and not job.data ? 'unsentSince'
-              then job.data || jsonb_build_object('unsentSince', now()) else job.data end
-       from unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::bool[])
-              as wait (id, started_on, ms, is_unsent)
-      where job.name = $1 and job.id = any($2::uuid[]) and job.id = wait.id
-        and job.state = 'active' and job.started_on = wait.started_on
-     returning job.id, ${NEXT_ATTEMPT}`,
-    [
-      queue,
-      jobs.map(({ job }) => job.id),
-      jobs.map(({ job }) => job.startedOn),
-      jobs.map(({ delayMs }) => delayMs),
-      jobs.map(({ isUnsent = false }) => isUnsent),
-    ],
-  )
-  return nextAttemptsOf(rows)
-}
-
-/** Heartbeat: pg-boss takes a job back whose heartbeat is too old. Returns the jobs whose lease is still ours. */
-export async function renewLeases(
+/** Which of these claims are still those of their jobs: a transaction may have rolled some back. */
+export async function findClaimed(
   db: Db,
   queue: string,
   jobs: Job[],
 ): Promise<ReadonlySet<string>> {
   const { rows } = await db.query(
-    `update svc_jobs.job as job set heartbeat_on = clock_timestamp()
-       from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
-      where job.name = $1 and job.id = any($2::uuid[]) and job.id = claim.id
-        and job.state = 'active' and job.started_on = claim.started_on
-     returning job.id`,
+    `select job.id from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
+       join svc_jobs.job as job
+         on job.name = $1 and job.id = claim.id
+        and job.state = 'active' and job.started_on = claim.started_on`,
     [queue, jobs.map(({ id }) => id), jobs.map(({ startedOn }) => startedOn)],
   )
   return new Set(rows.map(({ id }: { id: string }) => id))

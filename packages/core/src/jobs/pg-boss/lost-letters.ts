@@ -12,7 +12,7 @@ export interface LostLettersPage {
 }
 
 /**
- * The oldest first; also those that a move or a recovery is about to redrive, but not those that are
+ * The oldest first; also those that are about to be redriven, but not those that are
  * deleted with their group.
  */
 export async function listLostLetters<Data>(
@@ -25,9 +25,9 @@ export async function listLostLetters<Data>(
       where letter.name = $2 and ${IN_INDEX} and letter.${IS_LOST_LETTER}
         and letter.id >= svc."__svc.first_uuid"($3) and ($4::uuid is null or letter.id > $4)
         and not exists (
-          select from svc."__svc.moves" as move
-           where move.queue = $1 and move.recipient = letter.singleton_key
-             and move.kind = 'bury' and letter.id < move.before_id)
+          select from svc."__svc.work" as work
+           where work.queue = $1 and work.recipient = letter.singleton_key
+             and work.what = 'bury' and letter.id < svc."__svc.first_uuid"(work.until))
       order by letter.id limit $5`,
     [queue, deadLetterQueueOf(queue), since.toISOString(), after, limit],
   )

@@ -27,7 +27,7 @@ const EARLIER = `earlier as materialized (
   select since, until, position is null as is_new,
          (position #>> '{scan,priority}')::integer as priority,
          (position #>> '{scan,createdOn}')::timestamptz as created_on
-    from svc."__svc.recoveries"
+    from svc."__svc.work"
    where queue = $1 and recipient = $2 and what = 'failed' and finished_at is null
      and ($5::uuid is null or id < $5)
 )`

@@ -7,8 +7,7 @@
  * for each row, or reads the table once for each row of the selection.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { PRIORITY, type Job } from '../job.ts'
-import { LEASE_RETURNED } from './jobs-table.ts'
+import { PRIORITY } from '../job.ts'
 
 /** Rows that one statement moves: a fetch may wait for their locks. */
 export const PORTION = 2000
@@ -97,58 +96,6 @@ export async function parkRestricted(db: Db, queue: string, ids: string[]): Prom
         and (select known.restricted from svc."__svc.recipient_states" as known
               where known.queue = $1 and known.recipient = job.singleton_key and known.restricted
                 for key share)`,
-    [queue, ids],
-  )
-}
-
-/**
- * Parks jobs that this process has fetched. No attempt is used up. Returns those still leased to it.
- * A probe among them has failed: the next one tries another job.
- */
-export async function parkFetched(db: Db, queue: string, jobs: Job[]): Promise<string[]> {
-  if (jobs.length === 0) return []
-  const { rows } = await db.query(
-    `update svc_jobs.job as job
-        set ${LEASE_RETURNED}, blocked = true
-       from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
-      where job.name = $1 and job.id = any($2::uuid[]) and job.id = claim.id
-        and job.state = 'active' and job.started_on = claim.started_on
-     returning job.id`,
-    [queue, jobs.map(({ id }) => id), jobs.map(({ startedOn }) => startedOn)],
-  )
-  const parked = rows.map(({ id }: { id: string }) => id)
-  const probes = new Set(jobs.filter(({ isProbe }) => isProbe).map(({ id }) => id))
-  await putBehind(
-    db,
-    queue,
-    parked.filter((id) => probes.has(id)),
-  )
-  return parked
-}
-
-/**
- * Makes parked jobs due after all others of their groups, also those whose retry is hours away. In an
- * order none may overtake another, and a later due time of the first one would hold up the others.
- */
-async function putBehind(db: Db, queue: string, ids: string[]): Promise<void> {
-  if (ids.length === 0) return
-  await db.query(
-    `with behind as materialized (
-       select failed.id, interval '1 microsecond' + greatest(now(), (
-                select last.start_after from svc_jobs.job as last
-                 where last.name = $1 and last.singleton_key = failed.singleton_key
-                   and last.blocked and last.state < 'active'
-                 order by last.start_after desc limit 1)) as at
-         from svc_jobs.job as failed
-        where failed.name = $1 and failed.id = any($2::uuid[])
-          and not exists (
-                select from svc."__svc.recipient_states" as known
-                 where known.queue = $1 and known.recipient = failed.group_id and known.ordered)
-     )
-     update svc_jobs.job as job
-        set start_after = behind.at, keep_until = behind.at + (job.keep_until - job.start_after)
-       from behind
-      where job.name = $1 and job.id = any(array(select id from behind)) and job.id = behind.id`,
     [queue, ids],
   )
 }

@@ -14,7 +14,7 @@ export async function claimParked<Data>(
   db: Db,
   queue: string,
   limits: { group: string; limit: number }[],
-  owner: string | null,
+  owner: string,
 ): Promise<Job<Data>[]> {
   if (limits.length === 0) return []
   const { rows } = await db.query(
@@ -44,7 +44,7 @@ export async function claimProbe<Data>(
   db: Db,
   queue: string,
   group: string,
-  owner: string | null,
+  owner: string,
 ): Promise<Job<Data> | undefined> {
   const job = await claimNextProbe<Data>(db, queue, group, owner)
   if (job) return job
@@ -53,7 +53,7 @@ export async function claimProbe<Data>(
 }
 
 /**
- * Claims the parked job of a held group that is due first, also one that is not due yet: parkFetched puts
+ * Claims the parked job of a held group that is due first, also one that is not due yet: "__svc.settle" puts
  * one whose probe has failed behind the others. In an order it is the oldest one or none: the head is
  * chosen without a lock, so that no other takes its place while its row is locked.
  * What restricts the group holds for a probe too: another attempt may be under way since before it was
@@ -63,7 +63,7 @@ async function claimNextProbe<Data>(
   db: Db,
   queue: string,
   group: string,
-  owner: string | null,
+  owner: string,
 ): Promise<Job<Data> | undefined> {
   const askedAt = performance.now()
   const { rows } = await db.query(

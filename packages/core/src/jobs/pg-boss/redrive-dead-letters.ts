@@ -18,7 +18,7 @@ const retryColumns = (retry: RetrySettings) => [
 const INSERT_TAKEN = `insert into svc_jobs.job
        (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
         retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
-        deletion_seconds, heartbeat_seconds, policy, dead_letter)
+        deletion_seconds, policy, dead_letter)
      -- With a new id: the row that died keeps its id for up to a minute.
      select taken.id, $1, 0,
             (taken.data - 'unsentSince' - 'publishedRetryLimit') || jsonb_build_object('attemptsBefore',
@@ -27,7 +27,7 @@ const INSERT_TAKEN = `insert into svc_jobs.job
             -- A group that keeps its jobs in order begins with the one that died first.
             now() + row_number() over (order by taken.id) * interval '1 microsecond',
             now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
-            queue.deletion_seconds, queue.heartbeat_seconds, queue.policy, queue.dead_letter
+            queue.deletion_seconds, queue.policy, queue.dead_letter
        from taken join svc_jobs.queue as queue on queue.name = $1`
 
 /**
@@ -37,22 +37,21 @@ const INSERT_TAKEN = `insert into svc_jobs.job
 export async function redriveDeadLetters(
   db: Db,
   queue: string,
-  { group, ids, afterId, beforeId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
+  { group, ids, afterId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
-  worker: Pick<Worker, 'recordLost'> = {},
+  worker: Pick<Worker, 'recovery'> = {},
 ): Promise<Moved> {
   const { rows } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
         where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $7
           and ($8::uuid[] is null or letter.id = any($8))
-          and ($9::uuid is null or letter.id < $9)
-          and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
-          and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
-          and ($14::uuid is null or letter.id > $14)
-          and not ${isReserved('$13::timestamptz')}
-        order by letter.id limit $10
+          and ($10::timestamptz is null or letter.id >= svc."__svc.first_uuid"($10))
+          and ($11::timestamptz is null or letter.id < svc."__svc.first_uuid"($11))
+          and ($13::uuid is null or letter.id > $13)
+          and not ${isReserved('$12::timestamptz')}
+        order by letter.id limit $9
         for update skip locked
      ), taken as (
        delete from svc_jobs.job as letter
@@ -71,7 +70,6 @@ export async function redriveDeadLetters(
       ...retryColumns(retry),
       group,
       ids ?? null,
-      beforeId ?? null,
       portion,
       since ?? null,
       until ?? null,
@@ -81,7 +79,7 @@ export async function redriveDeadLetters(
   )
   const { lost: json, ...moved } = rows[0] as Moved & { lost: string }
   const lost = lostOfTaken(json)
-  if (lost.length > 0) await worker.recordLost?.(db, lost)
+  if (lost.length > 0) await worker.recovery?.recordLost(db, lost)
   return moved
 }
 

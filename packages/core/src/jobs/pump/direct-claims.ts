@@ -5,7 +5,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job } from '../job.ts'
-import { renewLeases } from '../pg-boss/jobs-table.ts'
+import { findClaimed } from '../pg-boss/jobs-table.ts'
 import { claimProbe } from '../pg-boss/parked-jobs.ts'
 import type { Fetcher } from './fetcher.ts'
 import type { Slots } from './slots.ts'
@@ -14,7 +14,7 @@ interface Parts {
   queue: string
   db: Db
   /** Names this process in the jobs that it claims. */
-  owner: () => string | null
+  owner: string
   slots: Slots
   groups: Pick<GroupScheduler, 'begin'>
   fetcher: Pick<Fetcher, 'admitAndBegin' | 'beginAdmitted' | 'hasTooManyUnsettled' | 'needsRoom'>
@@ -61,7 +61,7 @@ export class DirectClaims {
   async beginIfCommitted(jobs: Job[]): Promise<void> {
     const { queue, db, giveBack, log } = this.#parts
     try {
-      const existing = await renewLeases(db, queue, jobs)
+      const existing = await findClaimed(db, queue, jobs)
       this.beginCommitted(jobs.filter(({ id }) => existing.has(id)))
     } catch (error) {
       log.error({ err: error, queue }, 'could not start claimed jobs; they are given back')
@@ -74,7 +74,7 @@ export class DirectClaims {
     const { queue, db, owner, slots, groups, fetcher } = this.#parts
     if (!this.#isOpen || slots.free('retry') < 1) return false
     slots.reserve('retry', 1)
-    const job = await claimProbe(db, queue, group, owner()).catch((error: Error) => {
+    const job = await claimProbe(db, queue, group, owner).catch((error: Error) => {
       slots.release('retry', 1)
       throw error
     })

@@ -7,7 +7,6 @@ import type { Attempts } from './attempts.ts'
 import type { QueueTable } from '../pg-boss/queue-table.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
 import { fetchResult, type Fetched, type FetchResult } from './fetch-result.ts'
-import type { Heartbeats } from './heartbeats.ts'
 import type { OutcomeBuffer } from './outcome-buffer.ts'
 import { msUntilPoll, pollMsAfter } from './poll-interval.ts'
 import type { QueuePolls } from './queue-polls.ts'
@@ -18,13 +17,14 @@ interface Parts {
   db: Db
   polls: QueuePolls
   /** Names this process in the jobs that it claims. */
-  owner: () => string | null
+  owner: string
   /** Whether this process receives notifications. */
   isNotified: () => boolean
   slots: Slots
   fetchAhead: FetchAhead
   groups: GroupScheduler
-  heartbeats: Heartbeats
+  /** The jobs that this process has claimed and not settled. */
+  held: Map<string, Job>
   attempts: Attempts
   outcomes: OutcomeBuffer
 }
@@ -121,7 +121,7 @@ export class Fetcher {
     slots.reserve(lane, limit)
     let jobs: Job[] = []
     try {
-      jobs = await fetchJobs(db, table, { limit, lane, excluded, owner: owner() })
+      jobs = await fetchJobs(db, table, { limit, lane, excluded, owner })
     } finally {
       slots.release(lane, limit - jobs.length)
     }
@@ -138,9 +138,9 @@ export class Fetcher {
    */
   admitAndBegin(lane: Lane, jobs: Job[], uncontended: boolean): void {
     if (jobs.length === 0) return
-    const { attempts, groups, heartbeats, outcomes, slots } = this.#parts
+    const { attempts, groups, held, outcomes, slots } = this.#parts
     this.#lastJobAt = performance.now()
-    heartbeats.add(jobs)
+    for (const job of jobs) held.set(job.id, job)
     const admitted = jobs.filter((job) => {
       if (groups.admit(job.group, lane, uncontended)) return true
       slots.release(lane, 1)
@@ -158,8 +158,9 @@ export class Fetcher {
   beginAdmitted(lane: Lane, jobs: Job[]): void {
     if (jobs.length === 0) return
     this.#lastJobAt = performance.now()
-    this.#parts.heartbeats.add(jobs)
-    this.#parts.attempts.begin(lane, jobs)
+    const { attempts, held } = this.#parts
+    for (const job of jobs) held.set(job.id, job)
+    attempts.begin(lane, jobs)
   }
 
   async #fetchAllowed(lane: Lane, uncontended: boolean): Promise<Fetched> {

@@ -6,14 +6,15 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
 import type { JobOutcome, Outcome, Worker } from '../worker.ts'
-import { settleInLine } from '../pg-boss/settle-in-line.ts'
+import { settleInLine } from '../pg-boss/settle.ts'
+import { rowsOf } from './settle.ts'
 import type { Slots } from './slots.ts'
 
 interface Parts {
   worker: Worker
   db: Db
   /** Names this process in the jobs that it claims. */
-  owner: () => string | null
+  owner: string
   slots: Pick<Slots, 'reserve'>
   groups: Pick<GroupScheduler, 'restricted' | 'follows'>
   /** Begins an attempt in a slot that is reserved. */
@@ -79,11 +80,13 @@ export class OrderedRuns {
     if (this.#isClosed || !isCompleted(one) || job.group === null || !this.#lanes.has(job)) {
       return false
     }
+    const { queue, record, read } = worker
+    const rows = record && rowsOf(worker, { ...one, result: 'completed' })
+    if (!rows || read === undefined) return false
     const askedAt = performance.now()
     groups.restricted.asksNext(job.group)
-    const completed = { job, detail: one.outcome.detail }
-    const settled = await settleInLine(db, worker, completed, owner())
-    if (settled === null) return false
+    const recorded = { function: record.function, rows }
+    const settled = await settleInLine(db, queue, job, owner, recorded, read)
     if (settled.next === null) groups.restricted.noNext(job.group, settled.isEmpty)
     else this.#begin(job, settled.next, askedAt)
     return true

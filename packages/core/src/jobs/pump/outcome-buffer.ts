@@ -3,7 +3,7 @@
  * ordinary rates that saves most of the cost of a settlement. Without a database connection outcomes wait and
  * are tried again with back-off: none is dropped. Where one outcome makes its batch fail, the others
  * are settled without it. Where that is because Postgres refuses the rows that record it, its job is
- * settled without them. Any other is tried a few times more and then left until its job's lease expires.
+ * settled without them. Any other is tried a few times more and then left: its job is taken back.
  */
 import { setImmediate } from 'node:timers/promises'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
@@ -11,7 +11,7 @@ import { isConnectionError, isOutage, isServerFault } from '../../postgres/conne
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
-import { isOnlyRecorded, needsSharedRow, settlesAlone } from './settlement.ts'
+import { isOnlyRecorded, needsSharedRow, settlesAlone } from './settle.ts'
 import { RefusedOutcomes } from './refused-outcomes.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
@@ -218,7 +218,7 @@ export class OutcomeBuffer {
     this.#parts.forget([one.job])
     this.#parts.log.error(
       { err: error, jobId: one.job.id },
-      'could not record the outcome of a job; it will run again after its lease expires',
+      'could not record the outcome of a job; it will run again',
     )
   }
 }

@@ -6,7 +6,6 @@
 import type { Database } from '../../postgres/pools.ts'
 import { GroupScheduler } from '../groups/group-scheduler.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
-import type { PgBoss } from '../pg-boss/boss.ts'
 import { QueueTable } from '../pg-boss/queue-table.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
@@ -16,7 +15,6 @@ import { Fetcher } from './fetcher.ts'
 import { FetchAhead } from './fetch-ahead.ts'
 import { FirstLane } from './first-lane.ts'
 import { OrderedRuns } from './ordered-runs.ts'
-import { Heartbeats } from './heartbeats.ts'
 import { LaneDueTimes } from './lane-due-times.ts'
 import { LaneLoops, type PumpLog } from './lane-loops.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
@@ -24,18 +22,16 @@ import { ParkedJobClaims } from './claim-parked-jobs.ts'
 import { IDLE_AFTER_MS } from './poll-interval.ts'
 import type { QueuePolls } from './queue-polls.ts'
 import { RetryLane } from './retry-lane.ts'
-import { settleBatch } from './settle-batch.ts'
-import { mayWait } from './settlement.ts'
+import { mayWait, settleBatch } from './settle.ts'
 import { Slots } from './slots.ts'
 
 interface Parts {
   worker: Worker
-  boss: PgBoss
   database: Pick<Database, 'workerPool' | 'background'>
   polls: QueuePolls
   log: PumpLog
   /** Names this process in the jobs that it claims. */
-  owner: () => string | null
+  owner: string
   /** Whether this process receives notifications. */
   isNotified: () => boolean
   /** This pump has written to the table of groups: other processes read it again. */
@@ -59,7 +55,8 @@ export class Pump {
   #fetcher: Fetcher
   #attempts: Attempts
   #outcomes: OutcomeBuffer
-  #heartbeats: Heartbeats
+  /** The jobs that this process has claimed and not settled, by their ids. */
+  #held = new Map<string, Job>()
   #runs: OrderedRuns
   #lanes: { first: FirstLane; retry: RetryLane }
   #loops: LaneLoops
@@ -71,7 +68,7 @@ export class Pump {
   #isStopping = false
 
   constructor(parts: Parts) {
-    const { worker, boss, database, log, owner, isNotified } = parts
+    const { worker, database, log, owner, isNotified } = parts
     const { queue } = worker
     const db = database.workerPool
     this.worker = worker
@@ -81,7 +78,7 @@ export class Pump {
     const groups = new GroupScheduler({
       queue,
       withoutGroups: worker.withoutGroups === true,
-      readWithClaim: worker.readWithClaim,
+      read: worker.read,
       windows: slots.windows,
       database,
       log,
@@ -91,14 +88,14 @@ export class Pump {
       wake: () => this.#wakeLane('retry'),
       wakeClaims: () => this.#loops.wake('retry'),
     })
-    const heartbeats = new Heartbeats(db, queue, log)
+    const held = this.#held
     const outcomes = new OutcomeBuffer({
       mayWait: (outcome) => worker.settlesTogether === true && mayWait(outcome),
       settle: async (batch, lockMs, isRecorded) => {
         const others = isRecorded ? await this.#runs.settle(batch) : batch
         if (others.length === 0) return
         const recorder = isRecorded ? worker : { queue }
-        await settleBatch(boss, db, recorder, table, others, lockMs, (settled) => {
+        await settleBatch(db, recorder, others, lockMs, (settled) => {
           for (const one of settled) this.#dueTimes.note(one, groups.isCircuitOpen(one.job.group))
         })
         groups.restricted.settled(others.map(({ job }) => job))
@@ -108,7 +105,8 @@ export class Pump {
         parts.settled()
       },
       forget: (jobs) => {
-        heartbeats.forget(jobs)
+        // The same job may have been fetched again meanwhile.
+        for (const job of jobs) if (held.get(job.id) === job) held.delete(job.id)
         this.#runs.forget(jobs)
       },
       log,
@@ -133,7 +131,7 @@ export class Pump {
       slots,
       fetchAhead,
       groups,
-      heartbeats,
+      held,
       attempts,
       outcomes,
     })
@@ -155,7 +153,6 @@ export class Pump {
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom(null)
     this.#slots = slots
     this.#groups = groups
-    this.#heartbeats = heartbeats
     this.#outcomes = outcomes
     this.#attempts = attempts
     this.#fetcher = fetcher
@@ -176,6 +173,11 @@ export class Pump {
   /** Attempts that are being made. */
   get inFlight(): number {
     return this.#slots.running
+  }
+
+  /** Whether this process works on the job, or settles it. */
+  holds(jobId: string): boolean {
+    return this.#held.has(jobId)
   }
 
   /** How long no job has come. */
@@ -228,7 +230,6 @@ export class Pump {
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
     await this.#groups.stop()
     await this.#outcomes.close()
-    await this.#heartbeats.stop()
     this.#dueTimes.stop()
   }
 

@@ -79,7 +79,7 @@ export async function recordLostLetters(
   await core.queues.dropDeadLetters(db, QUEUE, [...deleted], oldest)
 }
 
-/** The same for letters of which jobs are made in the transaction: see `Worker.recordLost`. */
+/** The same for letters of which jobs are made in the transaction: see `WorkerRecovery`. */
 export async function recordLostBeforeRedrive(
   core: Core,
   db: Db,

@@ -24,14 +24,8 @@ import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRows } from './log-entry.ts'
 import { isUndecided, UndecidedDeliveries } from './undecided-deliveries.ts'
 import { KnownWebhooks } from './known-webhooks.ts'
-import { prepareDeliveries, READ_OF_JOB, type PreparedDelivery } from './prepare-deliveries.ts'
-import {
-  hasReached,
-  isGone,
-  recordCompleted,
-  recordDeliveries,
-  recordRetried,
-} from './record-deliveries.ts'
+import { prepareDeliveries, type PreparedDelivery } from './prepare-deliveries.ts'
+import { attempts, hasReached, isGone, recordDeliveries } from './record-deliveries.ts'
 
 const READ_AGAIN_MS = 1000
 /** Large payloads in memory at a time: each is there as text and as the body that is sent. */
@@ -58,25 +52,27 @@ export function createDeliveryWorker(
     settlesTogether: true,
     telemetry: deliveryTelemetry,
     prepare: (db, jobs) => prepareDeliveries(core, known, db, jobs),
-    readWithClaim: READ_OF_JOB,
+    read: '__svc.webhooks.read_delivery',
     perform: (job, prepared, signal) =>
       prepared.largeBytes === undefined
         ? perform(post, settings, filters, job, prepared, signal)
         : performLarge(core.db, budget, post, settings, filters, job, prepared, signal),
-    record(db, settled) {
+    record: attempts,
+    follow(db, settled) {
       const runs: (() => void)[] = []
       following.set(settled, runs)
       return recordDeliveries(core, db, days, settled, (run) => runs.push(run) > 0)
     },
-    recordCompleted,
-    recordRetried,
-    afterRecord(settled) {
+    followed(settled) {
       for (const run of following.get(settled) ?? []) run()
       if (settled.some(isGone) || settled.some(hasReached)) core.queues.groupsChanged(QUEUE)
     },
-    recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),
-    recordLost: (db, letters) => recordLostBeforeRedrive(core, db, days, letters),
-    recoverMissing: (db, recovery, limit) => recoverMissingPortion(core, days, db, recovery, limit),
+    recovery: {
+      recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),
+      recordLost: (db, letters) => recordLostBeforeRedrive(core, db, days, letters),
+      recoverMissing: (db, recovery, limit) =>
+        recoverMissingPortion(core, days, db, recovery, limit),
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { uuidv7, type Result, type Settled } from '@svc/core/internal'
+import { uuidv7, type Ended, type Result, type Settled } from '@svc/core/internal'
 import type { DeliveryStatus } from '../../delivery-schemas.ts'
 import { isUndecided } from './undecided-deliveries.ts'
 import type { LogRow } from '../../tables/delivery-log.ts'
@@ -17,13 +17,14 @@ const STATUS: Record<Result, DeliveryStatus> = {
   cancelled: 'skipped',
 }
 
-/** The row of an attempt; none where there was none, or the pump itself failed it, a fault of ours. */
-export function rowsOf({
-  job,
-  outcome,
-  result,
-  nextAttemptAt,
-}: Settled<DeliveryData, AttemptRecord>): LogRow[] {
+/**
+ * The row of an attempt; none where there was none, or the pump itself failed it, a fault of ours.
+ * `nextAttemptAt`: where that is known.
+ */
+export function rowsOf(
+  { job, outcome, result }: Ended<DeliveryData, AttemptRecord>,
+  nextAttemptAt: Date | null = null,
+): LogRow[] {
   const record = 'detail' in outcome ? outcome.detail : undefined
   if (record === undefined) return []
   // Of these the next attempt has the same number: it is the first one of the statistics.

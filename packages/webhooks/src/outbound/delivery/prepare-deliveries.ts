@@ -1,10 +1,9 @@
 /** Reads the webhooks and payloads that a batch of jobs needs. */
-import { eventOfJob, findPayloads, type Core, type Db, type StoredEvent } from '@svc/core/internal'
+import { findPayloads, type Core, type Db, type StoredEvent } from '@svc/core/internal'
 import { open } from '../../tables/sealed-columns.ts'
 import {
   asWebhookForDelivery,
   findWebhooksForDelivery,
-  WEBHOOK_OF_JOB,
   type StoredForDelivery,
   type WebhookForDelivery,
 } from '../../tables/webhooks-for-delivery.ts'
@@ -24,15 +23,12 @@ export interface PreparedDelivery {
   largeBytes?: number
 }
 
-/** Smaller payloads are read with their batch of jobs. */
+/** Smaller payloads are read with their batch of jobs: see "__svc.webhooks.read_delivery". */
 const LARGE_BYTES = 64 * 1024
-
-/** What is read of one job together with its claim: an expression over the columns of `job`. */
-export const READ_OF_JOB = `json_build_object(
-  'webhook', ${WEBHOOK_OF_JOB}, 'event', ${eventOfJob(LARGE_BYTES)})`
 
 type Payload = Pick<StoredEvent, 'payload' | 'bytes' | 'traceContext'>
 
+/** What "__svc.webhooks.read_delivery" has read of one job together with its claim. */
 interface ReadOfJob {
   webhook: StoredForDelivery | null
   event: Payload | null

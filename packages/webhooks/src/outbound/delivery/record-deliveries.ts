@@ -5,63 +5,35 @@
 import {
   isLockConflict,
   retainEvents,
-  type AttemptedJob,
   type Core,
   type Db,
   type EventKey,
-  type InsertCompleted,
-  type RecordedRetries,
+  type Recorder,
   type Settled,
 } from '@svc/core/internal'
 import { disable } from '../health/disable.ts'
 import { reactivateIn, type AfterCommit } from '../health/resume-failing.ts'
-import {
-  insertLogRows,
-  insertOfCompleted,
-  insertOfRetried,
-  type LogRow,
-} from '../../tables/delivery-log.ts'
+import { insertLogRows, RECORD_ATTEMPTS, type LogRow } from '../../tables/delivery-log.ts'
 import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { dropDeadOfDeleted } from './dead-of-deleted.ts'
-import { attemptRow, deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
+import { deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
 
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
 /**
- * Only ordinary deliveries: the others also write rows of lost attempts, resume a webhook, or lock the row
- * of an old event, which a transaction of the host may hold.
+ * The row of an ordinary delivery. The others also write rows of lost attempts, resume a webhook, or lock the
+ * row of an old event, which a transaction of the host may hold.
  */
-export function recordCompleted(
-  completed: AttemptedJob<DeliveryData, AttemptRecord>[],
-): InsertCompleted | null {
-  if (completed.some(({ job }) => job.isProbe)) return null
-  const rows = ordinaryRows(completed, 'delivered')
-  return rows && insertOfCompleted(rows)
-}
-
-/** The same for failed deliveries that are tried again. */
-export function recordRetried(
-  failed: AttemptedJob<DeliveryData, AttemptRecord>[],
-  first: number,
-): RecordedRetries | null {
-  const rows = ordinaryRows(failed, 'failed')
-  return rows && insertOfRetried(rows, first)
-}
-
-function ordinaryRows(
-  attempted: AttemptedJob<DeliveryData, AttemptRecord>[],
-  status: 'delivered' | 'failed',
-): LogRow[] | null {
-  if (olderEventsOf(attempted).length > 0) return null
-  const rows: LogRow[] = []
-  for (const { job, detail } of attempted) {
-    if (detail === undefined || job.lost) return null
-    rows.push(attemptRow(job, detail, status, null))
-  }
-  return rows
+export const attempts: Recorder<DeliveryData, AttemptRecord> = {
+  function: RECORD_ATTEMPTS,
+  rowsOf(ended) {
+    const { job } = ended
+    const isOrdinary = job.isProbe !== true && !job.lost && !isOld(job, Date.now() - DAY_MS)
+    return isOrdinary ? rowsOf(ended).map((row) => ({ ...row, job: job.id })) : null
+  },
 }
 
 export async function recordDeliveries(
@@ -80,7 +52,7 @@ export async function recordDeliveries(
   )
   await insertAccepted(core, db, [
     ...crashed,
-    ...settled.flatMap(rowsOf),
+    ...settled.flatMap((one) => rowsOf(one, one.nextAttemptAt)),
     ...dropped.map(skippedRow),
   ])
   await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)

@@ -2,10 +2,8 @@ import type { Core, Job } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import { fetchJobs } from '../../../../packages/core/src/jobs/pg-boss/fetch-due-jobs.ts'
 import { QueueTable } from '../../../../packages/core/src/jobs/pg-boss/queue-table.ts'
-import {
-  retryJobs,
-  type RetriedJob,
-} from '../../../../packages/core/src/jobs/pg-boss/retry-jobs.ts'
+import { settle, type Ends } from '../../../../packages/core/src/jobs/pg-boss/settle.ts'
+import { NO_ENDS } from '../../support/claimed-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 
@@ -51,7 +49,7 @@ async function claimed(
 const TABLE = new QueueTable(QUEUE)
 
 const fetch = (core: Core): Promise<Job[]> =>
-  fetchJobs(core.db, TABLE, { limit: 100, lane: 'first', excluded: NONE, owner: null })
+  fetchJobs(core.db, TABLE, { limit: 100, lane: 'first', excluded: NONE, owner: 'this process' })
 
 async function storedOf(core: Core, name: string): Promise<Stored | undefined> {
   const { rows } = await core.db.query(
@@ -63,8 +61,11 @@ async function storedOf(core: Core, name: string): Promise<Stored | undefined> {
   return rows[0]
 }
 
-const retryOf = (core: Core, job: Job, more: Partial<RetriedJob> = {}) =>
-  retryJobs(core.db, TABLE, [{ ...FAILED, job, ...more }])
+const failed = (core: Core, jobs: Ends['failed']) =>
+  settle(core.db, QUEUE, { ...NO_ENDS, failed: jobs })
+
+const retryOf = (core: Core, job: Job, more: Partial<Ends['failed'][number]> = {}) =>
+  failed(core, [{ ...FAILED, job, ...more }])
 
 t.test('a failed job waits for its back-off, in the retry lane', async (t) => {
   const { core, jobOf } = await claimed(t, ['a'], { retryDelaySeconds: 100, retryBackoff: true })
@@ -91,7 +92,7 @@ t.test('without a back-off the delay is the same each time', async (t) => {
 t.test('a schedule and a pause that the receiver asks for', async (t) => {
   const names = ['scheduled', 'paused', 'shorter']
   const { core, jobOf } = await claimed(t, names, { retryDelaySeconds: 600 })
-  const next = await retryJobs(core.db, TABLE, [
+  const next = await failed(core, [
     { ...FAILED, job: jobOf('scheduled'), exactlyMs: 20_000, attemptsLeft: 9 },
     { ...FAILED, job: jobOf('paused'), atLeastMs: HOUR_MS },
     { ...FAILED, job: jobOf('shorter'), exactlyMs: HOUR_MS, atLeastMs: 1000 },

@@ -1,4 +1,7 @@
-/** The table of recoveries: each delivers many deliveries of one group again, in portions. */
+/**
+ * The table of work on many jobs of one group, which is carried out in portions. Of recoveries, which deliver
+ * many deliveries again, it keeps the progress, and lists them.
+ */
 import { uuidv7 } from '../../ids.ts'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Db } from '../../postgres/transaction.ts'
@@ -33,11 +36,18 @@ export interface Recovery extends NewRecovery {
   position: RecoveryPosition | null
 }
 
+/** `discard`: delete the jobs that wait. `bury`: delete dead letters. `redrive`: put them back on their way. */
+export type Unlisted = 'discard' | 'bury' | 'redrive'
+
+export interface Work extends Omit<Recovery, 'what'> {
+  what: Recovery['what'] | Unlisted
+}
+
 /** Where the next portion begins. */
 export type RecoveryPosition =
   /** Of dead letters: after the one with this id. */
   | { afterId: string }
-  /** Of jobs that wait for their next attempt: see {@link makeRetriesDue}. */
+  /** Of jobs that wait, in the order of the index of fetches; `null`: those that are parked. */
   | { scan: ScanPosition | null }
   /** Of what is missing, while it is counted: up to here, of the span that ends at `until`. */
   | { countedTo: string; until: string }
@@ -59,7 +69,7 @@ const COLUMNS = `id, queue, recipient as "group", what, since, until, per_second
 export async function insertRecovery(db: Db, recovery: NewRecovery): Promise<Recovery> {
   const { queue, group, what, since, until, perSecond, deliveries } = recovery
   const { rows } = await db.query(
-    `insert into svc."__svc.recoveries"
+    `insert into svc."__svc.work"
        (id, queue, recipient, what, since, until, per_second, deliveries)
      values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
     [uuidv7(), queue, group, what, since, until, perSecond, deliveries],
@@ -67,13 +77,27 @@ export async function insertRecovery(db: Db, recovery: NewRecovery): Promise<Rec
   return asRecovery(rows[0])
 }
 
+/** Work on all that a group has until now, which is not listed. Its dead letters of this millisecond are included. */
+export async function insertWork(
+  db: Db,
+  queue: string,
+  group: string,
+  what: Unlisted,
+): Promise<void> {
+  await db.query(
+    `insert into svc."__svc.work" (id, queue, recipient, what, until)
+     values ($1, $2, $3, $4, now() + interval '1 millisecond')`,
+    [uuidv7(), queue, group, what],
+  )
+}
+
 /**
- * The next recovery of these queues that is due, locked until the transaction ends; those that other
- * processes have locked are skipped. A transaction that stays open holds one up for minutes at most.
+ * The work of these queues that is due next, locked until the transaction ends; what other processes have
+ * locked is skipped. A transaction that stays open holds a recovery up for minutes at most.
  */
-export async function lockRecovery(db: Db, queues: string[]): Promise<Recovery | undefined> {
+export async function lockWork(db: Db, queues: string[]): Promise<Work | undefined> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.recoveries"
+    `select ${COLUMNS} from svc."__svc.work"
       where queue = any($1::text[]) and finished_at is null and next_at <= now()
         and (after_transaction is null
              or after_transaction <= pg_snapshot_xmin(pg_current_snapshot())
@@ -85,21 +109,21 @@ export async function lockRecovery(db: Db, queues: string[]): Promise<Recovery |
 }
 
 /** A portion of it has failed: it is not due before. Nothing where another process has it by now. */
-export async function postponeRecovery(db: Db, id: string, ms: number): Promise<void> {
+export async function postponeWork(db: Db, id: string, ms: number): Promise<void> {
   await db.query(
-    `update svc."__svc.recoveries" set next_at = clock_timestamp() + $2 * interval '1 millisecond'
+    `update svc."__svc.work" set next_at = clock_timestamp() + $2 * interval '1 millisecond'
       where id = any(array(
-        select id from svc."__svc.recoveries"
+        select id from svc."__svc.work"
          where id = $1 and finished_at is null for update skip locked))`,
     [id, ms],
   )
 }
 
-/** The milliseconds until the next recovery may be due; `null` without a recovery. */
-export async function nextRecoveryInMs(db: Db, queues: string[]): Promise<number | null> {
+/** The milliseconds until the next work may be due; `null` without any. */
+export async function nextWorkInMs(db: Db, queues: string[]): Promise<number | null> {
   const { rows } = await db.query(
     `select extract(epoch from min(next_at) - now())::float8 * 1000 as ms
-       from svc."__svc.recoveries" where queue = any($1::text[]) and finished_at is null`,
+       from svc."__svc.work" where queue = any($1::text[]) and finished_at is null`,
     [queues],
   )
   return rows[0].ms
@@ -133,7 +157,7 @@ export async function endedSpan(db: Db, until: string | null): Promise<string> {
 /** Notes which transactions are open now: the recovery is due again when they have ended, to be counted. */
 export async function noteOpenTransactions(db: Db, { id }: Recovery): Promise<void> {
   await db.query(
-    `update svc."__svc.recoveries"
+    `update svc."__svc.work"
         set after_transaction = pg_snapshot_xmax(pg_current_snapshot()) where id = $1`,
     [id],
   )
@@ -141,7 +165,7 @@ export async function noteOpenTransactions(db: Db, { id }: Recovery): Promise<vo
 
 export async function setCounted(db: Db, id: string, deliveries: number): Promise<void> {
   await db.query(
-    `update svc."__svc.recoveries" set deliveries = $2, after_transaction = null where id = $1`,
+    `update svc."__svc.work" set deliveries = $2, after_transaction = null where id = $1`,
     [id, deliveries],
   )
 }
@@ -152,11 +176,16 @@ export async function setCounted(db: Db, id: string, deliveries: number): Promis
  */
 export async function recordPortion(
   db: Db,
-  { id, perSecond }: Recovery,
+  work: Work,
   { done, isFinished, position = null, waitSeconds = 0 }: RecoveredPortion,
-): Promise<Recovery> {
+): Promise<Work> {
+  const { id, perSecond } = work
+  if (isFinished && !isListed(work.what)) {
+    await db.query('delete from svc."__svc.work" where id = $1', [id])
+    return { ...work, finishedAt: new Date().toISOString() }
+  }
   const { rows } = await db.query(
-    `update svc."__svc.recoveries"
+    `update svc."__svc.work"
         set done = case when $3 and what = 'failed' then deliveries
                         else least(done + $2::int, deliveries) end,
             finished_at = case when $3 then now() end,
@@ -170,6 +199,10 @@ export async function recordPortion(
   )
   return asRecovery(rows[0])
 }
+
+/** Whether it is a recovery. */
+export const isListed = (what: Work['what']): what is Recovery['what'] =>
+  what === 'dead' || what === 'failed' || what === 'missing'
 
 export interface RecoveryPage {
   group: string
@@ -185,8 +218,8 @@ export async function listRecoveries(
   { group, id, after, limit }: RecoveryPage,
 ): Promise<Recovery[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.recoveries"
-      where queue = $1 and recipient = $2
+    `select ${COLUMNS} from svc."__svc.work"
+      where queue = $1 and recipient = $2 and what in ('dead', 'failed', 'missing')
         and ($3::uuid is null or id = $3) and ($4::uuid is null or id < $4)
       order by id desc limit $5`,
     [queue, group, id ?? null, after ?? null, limit ?? null],
@@ -194,30 +227,31 @@ export async function listRecoveries(
   return rows.map(asRecovery)
 }
 
-/** Deletes the recoveries of groups whose jobs are deleted. */
-export async function deleteRecoveriesOf(
+/** Deletes the work on groups whose jobs are deleted. */
+export async function deleteWorkOn(
   db: Db,
   queue: string,
   groups: readonly string[],
 ): Promise<void> {
-  await db.query(
-    `delete from svc."__svc.recoveries" where queue = $1 and recipient = any($2::text[])`,
-    [queue, groups],
-  )
+  await db.query(`delete from svc."__svc.work" where queue = $1 and recipient = any($2::text[])`, [
+    queue,
+    groups,
+  ])
 }
 
 /** Deletes those that ended more than `days` ago. */
 export async function sweepRecoveries(db: Db, days: number): Promise<void> {
   await db.query(
-    `delete from svc."__svc.recoveries" where finished_at < now() - make_interval(days => $1)`,
+    `delete from svc."__svc.work" where finished_at < now() - make_interval(days => $1)`,
     [days],
   )
 }
 
 /** A host may have set parsers in pg that turn timestamps into something else than dates. */
-const asRecovery = (row: Recovery): Recovery => ({
+const asRecovery = <Row extends Work>(row: Row): Row => ({
   ...row,
-  since: isoOf(row.since),
+  // From the beginning of time.
+  since: isFinite(+new Date(row.since)) ? isoOf(row.since) : '-infinity',
   until: isoOf(row.until),
   createdAt: isoOf(row.createdAt),
   finishedAt: row.finishedAt && isoOf(row.finishedAt),

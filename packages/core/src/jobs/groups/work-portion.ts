@@ -1,0 +1,138 @@
+/** One portion of the work on the jobs of a group, in a transaction. */
+import type { Db } from '../../postgres/transaction.ts'
+import { countDeadLetters, deleteDeadLetters, type Moved } from '../pg-boss/dead-letters.ts'
+import { recordParked, setHeld } from '../pg-boss/groups-table.ts'
+import { countWaitingRetries, makeRetriesDue } from '../pg-boss/make-retries-due.ts'
+import { parkWaiting, SCAN_START, type ScanPosition } from '../pg-boss/park-jobs.ts'
+import { discardParked } from '../pg-boss/parked-jobs.ts'
+import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
+import type { RetrySettings } from '../retry-settings.ts'
+import type { Worker } from '../worker.ts'
+import {
+  recordPortion,
+  setCounted,
+  type RecoveredPortion,
+  type Recovery,
+  type Work,
+} from './work-table.ts'
+
+/** Rows that one transaction changes, so that its locks are few and short. */
+const PORTION = 500
+/** A recovery with a pace of its own has so many portions a second: a receiver gets no second's worth at once. */
+const PORTIONS_PER_SECOND = 4
+
+/** Of the queue: it writes the rows that belong to what is changed. */
+type Recorder = Pick<Worker, 'recovery'>
+
+/** Returns the work as it is then. */
+export async function workPortion(
+  db: Db,
+  work: Work,
+  worker: Recorder,
+  retry: RetrySettings,
+): Promise<Work> {
+  return recordPortion(db, work, await portionOf(db, work, worker, retry))
+}
+
+function portionOf(
+  db: Db,
+  work: Work,
+  worker: Recorder,
+  retry: RetrySettings,
+): Promise<RecoveredPortion> {
+  const { what } = work
+  if (what === 'discard') return discarded(db, work, worker)
+  if (what === 'bury') return buried(db, work)
+  if (what === 'missing') return missing(db, { ...work, what }, worker)
+  if (what !== 'redrive' && work.deliveries === null) return counted(db, work)
+  return what === 'failed' ? retriesDue(db, work) : redriven(db, work, worker, retry)
+}
+
+const limitOf = ({ perSecond }: Work): number =>
+  perSecond === null ? PORTION : Math.min(PORTION, Math.ceil(perSecond / PORTIONS_PER_SECOND))
+
+/** The call that began it has not counted all. */
+async function counted(db: Db, work: Work): Promise<RecoveredPortion> {
+  const { id, queue, group, what, since, until, createdAt: reservedBefore } = work
+  const deliveries =
+    what === 'dead'
+      ? await countDeadLetters(db, queue, { groups: [group], since, until, reservedBefore })
+      : await countWaitingRetries(db, queue, { group, since, until, recovery: id })
+  await setCounted(db, id, deliveries)
+  return { done: 0, isFinished: deliveries === 0 }
+}
+
+async function missing(
+  db: Db,
+  recovery: Recovery,
+  { recovery: its }: Recorder,
+): Promise<RecoveredPortion> {
+  const nothing = { done: 0, isFinished: true }
+  return (await its?.recoverMissing(db, recovery, limitOf(recovery))) ?? nothing
+}
+
+async function retriesDue(db: Db, work: Work): Promise<RecoveredPortion> {
+  const { queue, group, since, until } = work
+  const failed = { group, since, until, recovery: work.id }
+  const scan = scanOf(work)
+  const { done, next, isFinished } = await makeRetriesDue(db, queue, failed, scan, limitOf(work))
+  return { done, isFinished, position: { scan: next } }
+}
+
+/** One scan of the index of the fetches parks the jobs of the group, which are then deleted by their group. */
+async function discarded(db: Db, work: Work, { recovery }: Recorder): Promise<RecoveredPortion> {
+  const { queue, group } = work
+  const scan = scanOf(work)
+  if (scan !== null) {
+    const { next } = await parkWaiting(db, queue, { groups: [group], includesNotDue: true }, scan)
+    return { done: 0, isFinished: false, position: { scan: next } }
+  }
+  const jobs = await discardParked(db, queue, group, PORTION)
+  await recovery?.recordDiscarded(db, jobs)
+  // Those of attempts that ended while the transaction that discarded the group was open.
+  const isLast =
+    jobs.length < PORTION &&
+    (await deleteDeadLetters(db, queue, { group }, PORTION)).count < PORTION
+  // The row of the group stays while another process may be parking jobs of it.
+  if (isLast) await setHeld(db, queue, group, false)
+  return { done: jobs.length, isFinished: isLast, position: { scan: null } }
+}
+
+async function buried(db: Db, work: Work): Promise<RecoveredPortion> {
+  const { queue, group, until } = work
+  const letters = await deleteDeadLetters(db, queue, { group, until, ...afterOf(work) }, PORTION)
+  return { done: letters.count, ...nextOf(work, letters, PORTION) }
+}
+
+async function redriven(
+  db: Db,
+  work: Work,
+  worker: Recorder,
+  retry: RetrySettings,
+): Promise<RecoveredPortion> {
+  const { queue, group, since, until, createdAt: reservedBefore, deliveries, done } = work
+  // Not one more than were counted: another dead letter of the span may have become visible since.
+  const left = deliveries === null ? Infinity : deliveries - done
+  const most = Math.min(limitOf(work), left)
+  await recordParked(db, queue, [group])
+  const selection = { group, since, until, reservedBefore, ...afterOf(work) }
+  const letters = await redriveDeadLetters(db, queue, selection, retry, most, worker)
+  if (letters.count === left) return { done: left, isFinished: true }
+  return { done: letters.count, ...nextOf(work, letters, most) }
+}
+
+const afterOf = ({ position }: Work): { afterId?: string } =>
+  position && 'afterId' in position ? position : {}
+
+/** Letters that were locked as a portion passed them are looked for once more, from the beginning. */
+const nextOf = (
+  { position }: Work,
+  { count, lastId }: Moved,
+  most: number,
+): Pick<RecoveredPortion, 'isFinished' | 'position'> =>
+  count === most
+    ? { isFinished: false, position: lastId === null ? null : { afterId: lastId } }
+    : { isFinished: position === null, position: null }
+
+const scanOf = ({ position }: Work): ScanPosition | null =>
+  position && 'scan' in position ? position.scan : SCAN_START

@@ -1,0 +1,135 @@
+/** Settles the outcomes of a batch, each by what has become of its job. */
+import type { WorkerPool } from '../../postgres/worker-pool.ts'
+import { settle, settleAndRecord, type Ends, type NextAttempt } from '../pg-boss/settle.ts'
+import {
+  resultOf,
+  type Ended,
+  type JobOutcome,
+  type Outcome,
+  type Settled,
+  type Worker,
+} from '../worker.ts'
+
+type Recorder = Pick<Worker, 'queue' | 'record' | 'follow' | 'followed'>
+
+/**
+ * One statement settles the outcomes of which nothing but rows follows, and a transaction all others. Where
+ * the latter fails, the batch is settled again: what was settled before does not change any more. Calls
+ * `settled` with what was committed, save jobs that are done.
+ *
+ * A job whose lease has expired may belong to another process by now: it is not changed, and not recorded.
+ * `lockMs`: how long the transaction waits for a row that others hold.
+ */
+export async function settleBatch(
+  pool: Pick<WorkerPool, 'prepared' | 'transaction'>,
+  worker: Recorder,
+  batch: readonly JobOutcome[],
+  lockMs: number,
+  settled: (settled: Settled[]) => void,
+): Promise<void> {
+  const { queue } = worker
+  const alone: Ended[] = []
+  const others: Ended[] = []
+  const rows: object[] = []
+  for (const outcome of batch) {
+    const ended = { ...outcome, result: resultOf(outcome) }
+    const its = rowsOf(worker, ended)
+    if (its === null) others.push(ended)
+    else {
+      alone.push(ended)
+      rows.push(...its)
+    }
+  }
+  const record = worker.record && { function: worker.record.function, rows }
+  const next = await settleAndRecord(pool.prepared, queue, endsOf(alone), record)
+  if (next.size > 0) settled(settledOf(alone, next))
+  if (others.length === 0) return
+  const all = await pool.transaction(
+    async (db) => {
+      const ended = settledOf(others, await settle(db, queue, endsOf(others)))
+      if (ended.length > 0) await worker.follow?.(db, ended)
+      return ended
+    },
+    { lockMs },
+  )
+  worker.followed?.(all)
+  settled(all)
+}
+
+/** The rows to write with the settlement of one outcome in one statement; `null`: it needs a transaction. */
+export function rowsOf({ record, follow }: Recorder, ended: Ended): object[] | null {
+  // It writes the row of the recipient, which a transaction of the host may hold for as long as it takes.
+  if (ended.result === 'parked') return null
+  if (ended.result === 'dead' && follow) return null
+  return record ? record.rowsOf(ended) : []
+}
+
+/** `now`: by the monotonic clock. */
+export function endsOf(all: readonly Ended[], now = performance.now()): Ends {
+  const ends: Ends = { done: [], failed: [], postponed: [], parked: [], dead: [] }
+  for (const ended of all) {
+    const { job, outcome } = ended
+    if (ended.result === 'dead') {
+      const { output = {} } = outcome as { output?: object }
+      ends.dead.push({ job, output })
+    } else if (outcome.kind === 'failed') ends.failed.push(failedOf(ended, outcome, now))
+    else if (outcome.kind === 'postponed') {
+      const { delayMs, isUnsent = false } = outcome
+      ends.postponed.push({ job, delayMs, isUnsent })
+    } else if (outcome.kind === 'parked') ends.parked.push(job)
+    else ends.done.push(job)
+  }
+  return ends
+}
+
+function failedOf(
+  { job, endedAt }: Ended,
+  { schedule, retryAfterMs, isUnsent }: Extract<Outcome, { kind: 'failed' }>,
+  now: number,
+): Ends['failed'][number] {
+  const delayMs = schedule?.retryInMs ?? null
+  const left = schedule?.attemptsLeft ?? job.attemptsLeft
+  return {
+    job,
+    atLeastMs: retryAfterMs ?? 0,
+    // The delay of a schedule is from the end of the attempt.
+    exactlyMs: delayMs === null ? null : Math.max(0, delayMs - (now - (endedAt ?? now))),
+    attemptsLeft: left === job.attemptsLeft ? null : left,
+    isUnsent: isUnsent === true,
+  }
+}
+
+/** Those that were changed. */
+const settledOf = (all: readonly Ended[], changed: Map<string, NextAttempt | null>): Settled[] =>
+  all.flatMap((ended) => {
+    const next = changed.get(ended.job.id)
+    if (next === undefined) return []
+    return [{ ...ended, nextAttemptAt: next?.at ?? null, nextAttemptInMs: next?.inMs ?? null }]
+  })
+
+/** Whether a job may be settled a little later: other jobs wait for one with a grant, and for a probe. */
+export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
+  (outcome.kind === 'completed' || outcome.kind === 'failed') &&
+  job.grant === undefined &&
+  job.isProbe !== true
+
+/**
+ * Whether the settlement changes the row of a webhook or of a group, which a transaction of the host may
+ * hold for as long as it takes.
+ */
+export const needsSharedRow = ({ outcome }: JobOutcome): boolean =>
+  outcome.kind === 'rejected' || outcome.kind === 'parked'
+
+/**
+ * Whether it is settled alone, in a transaction of its own: a probe that has succeeded resumes its group,
+ * which locks rows of that group, and takes longer.
+ */
+export const settlesAlone = ({ job, outcome }: JobOutcome): boolean =>
+  outcome.kind === 'completed' && job.isProbe === true
+
+/**
+ * Whether its settlement, beside the state of the job, writes rows that tell of it and nothing else. With
+ * the others a webhook is disabled or resumed, or an event published.
+ */
+export const isOnlyRecorded = (one: JobOutcome): boolean =>
+  !needsSharedRow(one) && !settlesAlone(one) && resultOf(one) !== 'dead'
