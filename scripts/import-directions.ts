@@ -54,7 +54,7 @@ const coreLayers = [
   ['migrations', 'processes', 'kv', 'actions'],
   ['jobs', 'http'],
   ['events', 'audit', 'health', 'adapters'],
-  ['cli', 'testing'],
+  ['cli'],
 ]
 
 /** The folders that a folder of core does not import. */
@@ -79,6 +79,8 @@ const pure = [...upwards, guard, http, effects, net, postgres]
 
 export const importDirections: OxlintOverride[] = [
   imports(['packages/receiver/src/**'], dependencies),
+
+  imports(['packages/testing/src/**'], everywhere, noAuth, noWebhooks, coreInside, receiverInside),
 
   imports(['packages/core/src/**'], core),
   imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, openTelemetry, aboveCore),

@@ -1,5 +1,5 @@
 /** What the demo shows, chapter by chapter. */
-import { drain, signed } from '@svc/core/testing'
+import { drain, signed } from '@svc/testing'
 import { exchange } from './exchange.ts'
 import type { Host } from './host.ts'
 import { chapter, note, printReceived, short, step } from './print.ts'

@@ -1,7 +1,7 @@
 /** The host's own login, and what a host without some plugins offers. */
 import t from 'tap'
 import type { Access } from '@svc/console'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../support/until.ts'
 import { startHost } from './support/host.ts'
 

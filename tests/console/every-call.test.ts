@@ -1,7 +1,7 @@
 /** Every operation of the console: with a session that lacks its right, and with another tenant's ids. */
 import t, { type Test } from 'tap'
 import type { Access } from '@svc/console'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { CALLS } from '../../packages/console/src/calls/calls.ts'
 import type { CallName, Right } from '../../packages/console/src/contract.ts'
 import { RIGHTS } from '../../packages/console/src/rights.ts'

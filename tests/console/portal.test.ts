@@ -1,5 +1,5 @@
 /** Links into the portal, and what a tenant is there. */
-import { advance } from '@svc/core/testing'
+import { advance } from '@svc/testing'
 import t from 'tap'
 import { until } from '../support/until.ts'
 import { BOOTSTRAP_KEY, startHost } from './support/host.ts'

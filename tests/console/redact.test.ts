@@ -1,7 +1,7 @@
 /** The option `redact`: what it takes out of payloads is in no answer. */
 import t from 'tap'
 import type { PayloadOf } from '@svc/console'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../support/until.ts'
 import { startHost } from './support/host.ts'
 

@@ -1,5 +1,5 @@
 /** Signing in with a key: the session that it is exchanged for. */
-import { advance } from '@svc/core/testing'
+import { advance } from '@svc/testing'
 import t from 'tap'
 import { CALLS } from '../../packages/console/src/calls/calls.ts'
 import type { CallName } from '../../packages/console/src/contract.ts'

@@ -27,7 +27,7 @@ type Person = { id: string; isAdmin: boolean } | null
 export declare const personOf: (request: FastifyRequest) => Promise<Person>
 `,
   'packages/core/docs/events.md': APP,
-  'docs/testing.md': `export declare const receiver: typeof import('@svc/core/testing').receiver`,
+  'docs/testing.md': `export declare const receiver: typeof import('@svc/testing').receiver`,
   'docs/migrations.md': `${APP}
 ${SVC_CORE}
 `,

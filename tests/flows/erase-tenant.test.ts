@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { drain, receiver } from '@svc/core/testing'
+import { drain, receiver } from '@svc/testing'
 import { headerToken, svcWebhooks } from '@svc/webhooks'
 import t from 'tap'
 import type { Test } from 'tap'

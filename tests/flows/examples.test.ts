@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { signed, type SignedRequest } from '@svc/core/testing'
+import { signed, type SignedRequest } from '@svc/testing'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'

@@ -1,7 +1,7 @@
 // What works behind a PgBouncer in transaction mode: all of it, by polling.
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { advance, drain, receiver as openReceiver } from '@svc/core/testing'
+import { advance, drain, receiver as openReceiver } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { drain, receiver, signed } from '@svc/core/testing'
+import { drain, receiver, signed } from '@svc/testing'
 import { headerToken, svcWebhooks } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
 import { randomBytes } from 'node:crypto'

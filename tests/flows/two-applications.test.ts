@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { SvcCoreOptions } from '@svc/core'
-import { advance, drain, receiver, type Receiver } from '@svc/core/testing'
+import { advance, drain, receiver, type Receiver } from '@svc/testing'
 import { headerToken } from '@svc/webhooks'
 import t, { type Test } from 'tap'
 import { startHost, type Host } from '../console/support/host.ts'

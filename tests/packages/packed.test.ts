@@ -72,7 +72,7 @@ t.test('a package checks the version of Node before any other import', async (t)
 t.test('a host in CommonJS can require the packages, and import the testing kit', async (t) => {
   const program = `
     for (const name of ${JSON.stringify(HOST_PACKAGES)}) require('@svc/' + name)
-    import('@svc/core/testing').then(({ signed }) =>
+    import('@svc/testing').then(({ signed }) =>
       console.log(signed('github', { a: 1 }, { secret: 'x' }).payload))`
   t.match(run(host, process.execPath, '--input-type=commonjs', '--eval', program), {
     status: 0,

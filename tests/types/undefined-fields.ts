@@ -12,7 +12,7 @@ import type {
   Svc,
   SvcCoreOptions,
 } from '@svc/core'
-import type { drain, DrainOptions, receiver, signed, SignedOptions } from '@svc/core/testing'
+import type { drain, DrainOptions, receiver, signed, SignedOptions } from '@svc/testing'
 import type {
   ActingFor as ActingForAuth,
   ApiKey,

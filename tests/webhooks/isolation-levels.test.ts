@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { LEVELS, setDefaultLevel } from '../support/database-level.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'

@@ -17,8 +17,8 @@ import type { ProcessLease } from './processes/process-lease.ts'
 import type { Svc } from './svc.ts'
 import type { AuditOrigin } from './audit/audit-origin.ts'
 import type { ErasedRows, TenantPart } from './tenant-erasure.ts'
-import type { HostUnderTest } from './testing/host-under-test.ts'
-import type { TimeShift } from './testing/time-shifts.ts'
+import type { HostUnderTest } from './host-under-test.ts'
+import type { TimeShift } from './time-shifts.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 /** A subscription with many recipients: each gets a job of its own for each event that it wants. */

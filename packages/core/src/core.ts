@@ -30,14 +30,15 @@ import { explainingRights } from './migrations/missing-rights.ts'
 import { NotificationConnection } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
 import { LOCK_SECONDS } from './processes/process-lock.ts'
+import { describeDue, isBusy } from './jobs/pg-boss/due-jobs.ts'
 import { DEATH_WATCH_SECONDS, RECOVERY_SECONDS } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { shutDown, type ShutdownStep } from './shutdown-steps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { PeriodicTasks, type PeriodicTask } from './jobs/periodic-tasks.ts'
 import { TenantErasure, type ErasedRows, type TenantPart } from './tenant-erasure.ts'
 import type { Worker } from './jobs/worker.ts'
-import type { HostUnderTest } from './testing/host-under-test.ts'
-import { coreShift, type TimeShift } from './testing/time-shifts.ts'
+import type { HostUnderTest } from './host-under-test.ts'
+import { coreShift, type TimeShift } from './time-shifts.ts'
 import type { WorkerRegistry } from './jobs/worker-registry.ts'
 
 export class RunningCore implements Core {
@@ -141,8 +142,8 @@ export class RunningCore implements Core {
     this.#erasure = new TenantErasure(maintenance, this.#packages, log)
     this.svc = createServices(this, { database, secrets, boss, erasure: this.#erasure })
     this.underTest = {
-      db: database.db,
-      hasWorkers: settings.worker.enabled,
+      isBusy: () => isBusy(database.db),
+      describeDue: () => describeDue(database.db, settings.worker.enabled),
       timeShifts: this.#timeShifts,
       advancedSeconds: 0,
       published: () => this.bus.idle(),

@@ -128,5 +128,7 @@ export {
   type OptionRules,
   type ResolvedOptions,
 } from './options/check-options.ts'
+export { hostUnderTest } from './host-under-test.ts'
+export { installed } from './installed.ts'
 export { isLockConflict } from './migrations/lock-retries.ts'
 export { unsentOutcome } from './jobs/pump/unsent-outcome.ts'

@@ -1,4 +1,4 @@
-import { advance } from '@svc/core/testing'
+import { advance } from '@svc/testing'
 import t from 'tap'
 import { publishExpiryNotices } from '../../../packages/auth/src/operations/key-ageing.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { advance } from '@svc/core/testing'
+import { advance } from '@svc/testing'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 

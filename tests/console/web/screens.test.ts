@@ -1,6 +1,6 @@
 /** What the page looks like: every screen, by WCAG AA, at both widths and in both schemes. */
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../support/until.ts'
 import { bringToLife, lively, type Life } from './support/life.ts'
 import {

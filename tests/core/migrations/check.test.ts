@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { drain, receiver } from '@svc/core/testing'
+import { drain, receiver } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-import { advance, drain } from '@svc/core/testing'
+import { advance, drain } from '@svc/testing'
 import pg from 'pg'
 import t from 'tap'
 import { until } from '../../support/until.ts'

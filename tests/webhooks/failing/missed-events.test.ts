@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { useCore, uuidv7, type Core, type Db } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'

@@ -1,5 +1,5 @@
 // A webhook gets another address while attempts are under way to the one before.
-import { advance, receiver as openReceiver } from '@svc/core/testing'
+import { advance, receiver as openReceiver } from '@svc/testing'
 import { useCore } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import { until } from '../../support/until.ts'

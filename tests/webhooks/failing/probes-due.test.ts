@@ -1,4 +1,4 @@
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { useCore } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import { takeProbes } from '../../../packages/webhooks/src/tables/webhook-health.ts'

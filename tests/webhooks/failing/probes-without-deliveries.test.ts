@@ -1,5 +1,5 @@
 // A disabled webhook without a waiting delivery: events make it none, and it is probed all the same.
-import { advance, drain } from '@svc/core/testing'
+import { advance, drain } from '@svc/testing'
 import t, { type Test } from 'tap'
 import { until } from '../../support/until.ts'
 import { scene } from './support/scene.ts'

@@ -1,5 +1,5 @@
 // A webhook with little traffic: that nothing is attempted says nothing about its receiver.
-import { advance, drain } from '@svc/core/testing'
+import { advance, drain } from '@svc/testing'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { scene } from './support/scene.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { registerWith } from './support/register-with.ts'

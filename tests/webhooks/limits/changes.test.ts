@@ -1,6 +1,6 @@
 import { useCore } from '@svc/core/internal'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost as startCoreHost } from '../../core/support/host.ts'
 import { startHost, type Host } from '../support/host.ts'
 import { until } from '../../support/until.ts'

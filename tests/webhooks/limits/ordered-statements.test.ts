@@ -1,7 +1,7 @@
 // In a process of its own: it counts the statements of all clients of pg.
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 import { began } from './support/began.ts'

@@ -1,4 +1,4 @@
-import { advance, drain, receiver as openReceiver } from '@svc/core/testing'
+import { advance, drain, receiver as openReceiver } from '@svc/testing'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'

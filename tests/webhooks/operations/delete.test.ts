@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 

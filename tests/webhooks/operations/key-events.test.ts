@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { DeliveryAttempt } from '@svc/webhooks'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost, type Host } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 

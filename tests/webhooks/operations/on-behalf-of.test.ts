@@ -2,7 +2,7 @@
 import t from 'tap'
 import { InvalidInput } from '@svc/core'
 import type { SvcWebhooks } from '@svc/webhooks'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 

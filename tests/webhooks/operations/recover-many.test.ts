@@ -1,5 +1,5 @@
 /** Recoveries that outlive the process that began them. */
-import { drain } from '@svc/core/testing'
+import { drain } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import t from 'tap'
 import { startHost as startCoreHost } from '../../core/support/host.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { useCore } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { recoverMissed } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
 import { until } from '../../support/until.ts'
 import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'

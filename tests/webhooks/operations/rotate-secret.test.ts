@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
-import { advance, receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
+import { advance, receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
 import { startHost } from '../support/host.ts'
 
 const opens = ({ headers, raw: body }: ReceivedRequest, secret: string): boolean => {

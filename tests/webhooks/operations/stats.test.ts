@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Stats } from '@svc/webhooks'
 import { useCore, type Core, type Db } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
 import { createReadStats } from '../../../packages/webhooks/src/operations/stats.ts'
 import {

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
 import { useCore } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost, type Host } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 

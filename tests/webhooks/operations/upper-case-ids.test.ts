@@ -1,7 +1,7 @@
 // Clients may write a UUID in upper case (RFC 9562, section 4).
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 

@@ -4,7 +4,7 @@ import { defineEvents, svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
 

@@ -2,7 +2,7 @@
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'

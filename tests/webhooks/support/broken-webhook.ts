@@ -1,5 +1,5 @@
 /** A webhook whose receiver is down for a while, and the recoveries of what it has not got. */
-import { receiver as openReceiver, type ReceivedRequest, type Receiver } from '@svc/core/testing'
+import { receiver as openReceiver, type ReceivedRequest, type Receiver } from '@svc/testing'
 import type { WebhookRecovery } from '@svc/webhooks'
 import type { Test } from 'tap'
 import { until } from '../../support/until.ts'

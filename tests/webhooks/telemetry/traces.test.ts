@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { context, createContextKey, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { registerSdk } from '../../support/open-telemetry.ts'
 import { startHost } from '../support/host.ts'
 

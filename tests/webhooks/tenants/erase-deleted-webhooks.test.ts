@@ -1,6 +1,6 @@
 /** What `svc.eraseTenant` deletes of webhooks that are deleted, and that the audit no longer names. */
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'

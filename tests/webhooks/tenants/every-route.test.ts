@@ -1,5 +1,5 @@
 /** Every management route, attacked by a key of another tenant with the ids of this one. */
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
+import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startGuarded } from '../support/guarded-host.ts'

@@ -1,4 +1,4 @@
-import { advance } from '@svc/core/testing'
+import { advance } from '@svc/testing'
 import t from 'tap'
 import { BootstrapKey } from '../../../../packages/auth/src/guard/keys/bootstrap-key.ts'
 import { BOOTSTRAP_KEY, startHost, type HostOptions } from '../../support/host.ts'

@@ -1,7 +1,7 @@
 /** An operator works with webhooks and their deliveries, read back through the operations of the host. */
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import type { Life } from '../support/life.ts'

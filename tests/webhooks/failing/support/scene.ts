@@ -1,4 +1,4 @@
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import type { Test } from 'tap'
 import { startHost, type Host, type HostOptions } from '../../support/host.ts'
 

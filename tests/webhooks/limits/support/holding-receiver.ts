@@ -1,5 +1,5 @@
 /** A receiver that answers when it is told to, and knows what is under way. */
-import { receiver as openReceiver, type Receiver } from '@svc/core/testing'
+import { receiver as openReceiver, type Receiver } from '@svc/testing'
 import type { Test } from 'tap'
 
 export interface HoldingReceiver extends Receiver {

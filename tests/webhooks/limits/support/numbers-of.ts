@@ -1,4 +1,4 @@
-import type { ReceivedRequest } from '@svc/core/testing'
+import type { ReceivedRequest } from '@svc/testing'
 
 /** The `n` of each payload. */
 export const numbersOf = (requests: readonly ReceivedRequest[]): number[] =>

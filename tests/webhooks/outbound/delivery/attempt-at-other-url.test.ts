@@ -1,7 +1,7 @@
 /** Redeliveries to another address than that of the webhook. */
 import t, { type Test } from 'tap'
 import { verifyDelivery } from '@svc/receiver'
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
+import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 

@@ -1,5 +1,5 @@
 /** Circuits of webhooks while a transaction of the host holds the row of one of them. */
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import t from 'tap'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'

@@ -1,7 +1,7 @@
 // The rows of attempts whose process died, beside rows that the retention has deleted.
 import t from 'tap'
 import { uuidv7, useCore } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { crashedAttemptsBefore } from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
 import { LostLetters } from '../../../../packages/webhooks/src/outbound/delivery/lost-letters.ts'
 import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery/delivery-job.ts'

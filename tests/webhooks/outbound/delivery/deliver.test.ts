@@ -1,6 +1,6 @@
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { svcCore } from '@svc/core'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 

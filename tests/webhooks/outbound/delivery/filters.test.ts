@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
+import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { drain, receiver as openReceiver, type Receiver } from '@svc/core/testing'
+import { drain, receiver as openReceiver, type Receiver } from '@svc/testing'
 import {
   KnownWebhooks,
   LONGEST_MS,

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 

@@ -1,6 +1,6 @@
 // A test delivery tells of nothing that has happened: it is marked as a test, however often it is sent.
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { defineEvents, svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import { Type } from '@sinclair/typebox'

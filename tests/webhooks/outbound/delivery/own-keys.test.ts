@@ -1,7 +1,7 @@
 // With the option `ed25519` each webhook has a key of its own: what is signed for one is valid at no other.
 import { randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
+import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
 import { verifyDelivery } from '@svc/receiver'
 import type { WebhookWithSecret } from '@svc/webhooks'
 import { until } from '../../../support/until.ts'

@@ -8,7 +8,7 @@ import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
 import { fromDrizzle, fromKnex, fromKysely, fromPostgresJs, fromPrisma } from '@svc/core/adapters'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import { startHost, type Host } from '../../support/host.ts'
 import { openPrisma } from '../../support/prisma.ts'
 

@@ -1,5 +1,5 @@
 /** Rows of the delivery log and of the statistics that Postgres refuses. */
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { until } from '../../../support/until.ts'

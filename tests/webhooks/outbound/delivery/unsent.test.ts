@@ -1,5 +1,5 @@
 /** Attempts of which no request was sent use up none of the delivery. */
-import { receiver as openReceiver } from '@svc/core/testing'
+import { receiver as openReceiver } from '@svc/testing'
 import t from 'tap'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'

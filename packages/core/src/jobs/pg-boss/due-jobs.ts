@@ -1,7 +1,7 @@
-/** For the testing kit: the jobs of events and deliveries that are due, and how `drain` names them. */
+/** For `@svc/testing`: the jobs of events and deliveries that are due, and how `drain` names them. */
 import type { Db } from '../../postgres/transaction.ts'
 
-export interface DueJobs {
+interface DueJobs {
   queue: string
   /** The webhook, of a delivery. */
   group: string | null
@@ -32,7 +32,7 @@ const IS_RESTRICTED = `exists (
  * The due jobs by queue and group. Jobs of held groups are left out: they wait until their group is
  * released.
  */
-export async function findDueJobs(db: Db): Promise<DueJobs[]> {
+async function findDueJobs(db: Db): Promise<DueJobs[]> {
   const { rows } = await db.query(
     `select job.name as queue, job.group_id as "group", job.state = 'active' as "isRunning",
             array_agg(distinct job.data ->> 'event') as events, count(*)::int as count
@@ -58,7 +58,7 @@ export async function setJobsBack(db: Db, seconds: number): Promise<void> {
 }
 
 /** Whether jobs are being redriven, recovered or deleted in the background. */
-export async function hasWork(db: Db): Promise<boolean> {
+async function hasWork(db: Db): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (
        select from svc."__svc.work"
@@ -69,7 +69,14 @@ export async function hasWork(db: Db): Promise<boolean> {
 
 const SUBSCRIPTIONS = '__svc.sub/'
 
-export function describeJobs(jobs: readonly DueJobs[], hasWorkers: boolean): string {
+/** Whether a job is due or under way. In this order: work that has ended before the first look has made its jobs before the second. */
+export const isBusy = async (db: Db): Promise<boolean> =>
+  (await hasWork(db)) || (await findDueJobs(db)).length > 0
+
+/** Names what is due; `null` where nothing is. */
+export async function describeDue(db: Db, hasWorkers: boolean): Promise<string | null> {
+  const jobs = await findDueJobs(db)
+  if (jobs.length === 0 && !(await hasWork(db))) return null
   const all = jobs.map(({ queue, group, isRunning, events, count }) => {
     const whose = queue.startsWith(SUBSCRIPTIONS)
       ? `events for the subscription "${queue.slice(SUBSCRIPTIONS.length)}"`

@@ -1,14 +1,14 @@
 /** How a receiver of a test answers. */
 import type { ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { InvalidOption } from '../errors.ts'
+import { InvalidOption } from '@svc/core'
 import {
   isIntegerFrom,
   isPlainObject,
   kindOf,
   resolveOptions,
   type OptionRules,
-} from '../options/check-options.ts'
+} from '@svc/core/internal'
 import type { ReceivedRequest } from './received-request.ts'
 
 interface Reply {

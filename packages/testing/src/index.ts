@@ -1,4 +1,6 @@
-/** `@svc/core/testing`: for tests of applications. */
+/** For tests of applications. Nothing of production depends on it. */
+import '@svc/core/node-version'
+
 export { advance } from './advance.ts'
 export { drain, type DrainOptions } from './drain.ts'
 export type { ReceivedRequest, ReceiverSecret } from './received-request.ts'

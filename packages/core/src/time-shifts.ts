@@ -1,6 +1,6 @@
-/** What `advance` of the testing kit moves: each package adds what it keeps. Nothing else calls it. */
-import { setJobsBack } from '../jobs/pg-boss/due-jobs.ts'
-import type { Db } from '../postgres/transaction.ts'
+/** What `advance` of `@svc/testing` moves: each package adds what it keeps. Nothing else calls it. */
+import { setJobsBack } from './jobs/pg-boss/due-jobs.ts'
+import type { Db } from './postgres/transaction.ts'
 
 export interface TimeShift {
   /** Writes what this process keeps back for a moment, before times are set back. */

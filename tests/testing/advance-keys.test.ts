@@ -3,8 +3,8 @@ import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { advance, drain } from '@svc/core/testing'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { advance, drain } from '@svc/testing'
+import { freshDatabase } from '../support/fresh-database.ts'
 
 /** A host with keys, a user, and a route that needs a key. */
 async function startKeys(t: Test, settings: object = {}) {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { receiver, type ReceiverAnswers, type ReceiverOptions } from '@svc/core/testing'
+import { receiver, type ReceiverAnswers, type ReceiverOptions } from '@svc/testing'
 
 async function open(t: Test, options?: ReceiverOptions) {
   const partner = await receiver(options)

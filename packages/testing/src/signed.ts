@@ -1,5 +1,5 @@
 /** Requests of providers of webhooks. The presets are those of `@svc/webhooks`, which is not needed here. */
-import { installed } from '../installed.ts'
+import { installed } from '@svc/core/internal'
 
 /** What a provider signs a request with. */
 export interface SignedOptions {

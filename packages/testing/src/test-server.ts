@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { installed } from '../installed.ts'
+import { installed } from '@svc/core/internal'
 
 export interface TestServer {
   url: string

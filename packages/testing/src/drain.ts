@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { NotDrained } from '../errors.ts'
-import type { Db } from '../postgres/transaction.ts'
-import { findDueJobs, hasWork, describeJobs } from '../jobs/pg-boss/due-jobs.ts'
-import { hostUnderTest } from './host-under-test.ts'
+import { NotDrained } from '@svc/core'
+import { hostUnderTest } from '@svc/core/internal'
 import { timeoutOf } from './timeout.ts'
 
 /** Options of `drain`. */
@@ -31,18 +29,14 @@ export async function drain(app: FastifyInstance, options: DrainOptions = {}): P
   const until = performance.now() + timeoutMs
   await host.published()
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
-    if (!(await isBusy(host.db))) return
+    if (!(await host.isBusy())) return
     if (performance.now() > until) {
-      const jobs = await findDueJobs(host.db)
-      // What was left may have been settled between the two queries.
-      if (jobs.length === 0 && !(await hasWork(host.db))) return
-      throw new NotDrained(timeoutMs, describeJobs(jobs, host.hasWorkers))
+      const due = await host.describeDue()
+      // What was left may have been settled between the two looks.
+      if (due === null) return
+      throw new NotDrained(timeoutMs, due)
     }
     host.wakeAll()
     await pause(pauseMs)
   }
 }
-
-/** In this order: a move that has ended before the first look has made its jobs before the second. */
-const isBusy = async (db: Db): Promise<boolean> =>
-  (await hasWork(db)) || (await findDueJobs(db)).length > 0

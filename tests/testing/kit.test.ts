@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { svcCore } from '@svc/core'
-import { advance, drain, receiver, signed } from '@svc/core/testing'
+import { advance, drain, receiver, signed } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
-import { startHost } from '../support/host.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { startHost } from '../core/support/host.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
 
 const LATE = { worker: { retryDelaySeconds: 600, maxAttempts: 3 } }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { InvalidOption } from '../errors.ts'
-import { hostUnderTest } from './host-under-test.ts'
+import { InvalidOption } from '@svc/core'
+import { hostUnderTest } from '@svc/core/internal'
 
 /**
  * Lets `seconds` pass: what would be due by then is due now. Times in the rows are set back, and

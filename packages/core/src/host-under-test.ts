@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import { coreOf } from '../core-of.ts'
+import { coreOf } from './core-of.ts'
 import type { TimeShift } from './time-shifts.ts'
-import { InvalidOption } from '../errors.ts'
-import type { Db } from '../postgres/transaction.ts'
+import { InvalidOption } from './errors.ts'
+import type { Db } from './postgres/transaction.ts'
 
-/** What the testing kit uses of a running host. */
+/** What `@svc/testing` uses of a running host. */
 export interface HostUnderTest {
-  db: Db
-  /** Whether this process runs jobs. */
-  hasWorkers: boolean
+  /** Whether an event, a delivery or work on many of them is due and not settled. */
+  isBusy(): Promise<boolean>
+  /** What that is, for a message; `null` where there is nothing. */
+  describeDue(): Promise<string | null>
   timeShifts: readonly TimeShift[]
   /** How many seconds `advance` has set times back. */
   advancedSeconds: number
