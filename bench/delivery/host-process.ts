@@ -98,7 +98,7 @@ const methods = {
   /** Forgets the events and deliveries of a host that runs no worker. */
   async empty(): Promise<void> {
     await app.svc.database.query('truncate svc."__svc.events"')
-    await app.svc.jobs.deleteAllJobs('__svc.webhooks.deliver')
+    await app.svc.jobs.deleteQueuedJobs('__svc.webhooks.deliver')
   },
   resetHandled(): void {
     handled = new Arrivals()
