@@ -89,7 +89,7 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/core/src/cli/**'], core, outside('cli')),
   inCore('telemetry', '**', postgres),
   imports(
-    ['packages/core/src/telemetry/open-telemetry.ts'],
+    ['packages/core/src/telemetry/{open-telemetry,instruments}.ts'],
     pgBoss,
     undici,
     index,

@@ -20,7 +20,7 @@ export const undici = refuse(
 
 export const openTelemetry = refuse(
   '^@opentelemetry/',
-  "Only core's telemetry/open-telemetry.ts imports OpenTelemetry.",
+  "Only core's telemetry/open-telemetry.ts calls OpenTelemetry.",
 )
 
 export const nodeHttp: Refused = {

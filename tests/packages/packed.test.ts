@@ -122,32 +122,6 @@ t.test('the receiver has no dependencies', async (t) => {
   })
 })
 
-t.test(
-  'a host without OpenTelemetry boots also where hooks of the loader change its errors',
-  async (t) => {
-    const hooks = `export const resolve = async (specifier, context, next) => {
-    if (specifier === '@opentelemetry/api') throw new Error('not found')
-    return next(specifier, context)
-  }`
-    const file = join(WORKSPACE, 'packages/core/src/telemetry/open-telemetry.ts')
-    const program = `
-    import Module, { register } from 'node:module'
-    // It is installed beside the packages here.
-    const resolve = Module._resolveFilename
-    Module._resolveFilename = (name, ...rest) => {
-      if (name === '@opentelemetry/api') throw new Error('not found')
-      return resolve(name, ...rest)
-    }
-    register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)})
-    const { openTelemetry } = await import(${JSON.stringify(file)})
-    console.log(JSON.stringify(await openTelemetry()))`
-    t.match(run(host, process.execPath, '--input-type=module', '--eval', program), {
-      status: 0,
-      output: '{"tracer":null,"meter":null}\n',
-    })
-  },
-)
-
 /** What comes of importing each of the packages in a Node that says it is another version. */
 function answersOf(version: string): string[] {
   const program = `

@@ -42,7 +42,7 @@ export async function openCore(
   const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
   const secrets = createSecrets(settings.secrets, log)
   const cipher = await openKeyRing(settings.encryption, secrets)
-  const telemetry = new Telemetry(await openTelemetry())
+  const telemetry = new Telemetry(openTelemetry())
   const logError = (error: Error) =>
     log.warn({ err: loggable(error) }, 'connection to Postgres lost')
   const database = await openDatabase(await whichDatabase(settings, secrets), logError, {

@@ -1,19 +1,12 @@
-/** The parts of OpenTelemetry's API in use, as structural types: they compile without the API. */
+/** What our code uses of OpenTelemetry, in the terms of our code. */
+import type { Attributes, Counter, Histogram } from '@opentelemetry/api'
 
-export type Attributes = Record<string, string | number | boolean | undefined>
+export type { Attributes, Counter, Histogram }
 
 export interface InstrumentOptions {
   /** The unit in UCUM: `s`, `{request}`. */
   unit: string
   description: string
-}
-
-export interface Counter {
-  add(value: number, attributes?: Attributes): void
-}
-
-export interface Histogram {
-  record(value: number, attributes?: Attributes): void
 }
 
 /** What is observed by a gauge at a collection: one value for each set of attributes. */

@@ -1,10 +1,8 @@
 /**
- * The only module that loads OpenTelemetry: its API, where the host has installed it. The tracer
- * and the meter are those of the SDK that the host has registered. Without the API or an SDK both
- * are `null`, and nothing is measured.
+ * The only module that calls OpenTelemetry's API. The tracer and the meter are those of the SDK that the
+ * host has registered. Without an SDK both are `null`, and nothing is measured.
  */
-import { createRequire } from 'node:module'
-import type * as Api from '@opentelemetry/api'
+import * as api from '@opentelemetry/api'
 import { VERSION } from '../package-folder.ts'
 import type { Meter, Span, SpanStart, Tracer } from './instruments.ts'
 import { spanIdsOf, traceContextOf } from './trace-context.ts'
@@ -19,35 +17,11 @@ const SCOPE = '@svc/core'
 const SUPPRESSED = 'OpenTelemetry SDK Context Key SUPPRESS_TRACING'
 
 /** Called once, at boot. An SDK that the host registers later is not used. */
-export async function openTelemetry(): Promise<OpenTelemetry> {
-  const api = await installedApi()
-  return api === null
-    ? { tracer: null, meter: null }
-    : { tracer: tracerOf(api), meter: meterOf(api) }
-}
+export const openTelemetry = (): OpenTelemetry => ({ tracer: tracerOf(), meter: meterOf() })
 
-async function installedApi(): Promise<typeof Api | null> {
-  try {
-    return await import('@opentelemetry/api')
-  } catch (error) {
-    // The error of a package that is missing has no code under some loader hooks, those of tap for one.
-    if ((error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND' || !isInstalled()) return null
-    throw error
-  }
-}
-
-function isInstalled(): boolean {
-  try {
-    createRequire(import.meta.url).resolve('@opentelemetry/api')
-    return true
-  } catch {
-    return false
-  }
-}
-
-function tracerOf(api: typeof Api): Tracer | null {
-  const provider: Api.TracerProvider & {
-    getDelegateTracer?: (name: string, version: string) => Api.Tracer | undefined
+function tracerOf(): Tracer | null {
+  const provider: api.TracerProvider & {
+    getDelegateTracer?: (name: string, version: string) => api.Tracer | undefined
   } = api.trace.getTracerProvider()
   // Without an SDK the API's provider is a proxy, and has no tracer of its own.
   const tracer = provider.getDelegateTracer
@@ -57,10 +31,10 @@ function tracerOf(api: typeof Api): Tracer | null {
   const { context, propagation, ROOT_CONTEXT, trace } = api
   const suppressed = api.createContextKey(SUPPRESSED)
   const within = (traceContext: string | null) => {
-    const spanContext = traceContext === null ? null : spanContextOf(api, traceContext)
+    const spanContext = traceContext === null ? null : spanContextOf(traceContext)
     return spanContext ? trace.setSpanContext(ROOT_CONTEXT, spanContext) : ROOT_CONTEXT
   }
-  const contextOf = (span: Api.Span | undefined) => {
+  const contextOf = (span: api.Span | undefined) => {
     const spanContext = span?.spanContext()
     return spanContext && api.isSpanContextValid(spanContext)
       ? traceContextOf({ ...spanContext, traceState: spanContext.traceState?.serialize() })
@@ -70,16 +44,16 @@ function tracerOf(api: typeof Api): Tracer | null {
     start({ name, kind, attributes, parent, links = [], startedAt }) {
       const around = parent === undefined ? context.active() : within(parent)
       const linked = [...new Set(links)].flatMap((link) => {
-        const spanContext = link ? spanContextOf(api, link) : null
+        const spanContext = link ? spanContextOf(link) : null
         return spanContext ? [{ context: spanContext }] : []
       })
-      const options = { kind: kindOf(api, kind), attributes, links: linked }
+      const options = { kind: kindOf(kind), attributes, links: linked }
       const span = tracer.startSpan(
         name,
         startedAt === undefined ? options : { ...options, startTime: startedAt },
         around,
       )
-      return wrapped(api, span, trace.setSpan(around, span), contextOf(span) ?? '')
+      return wrapped(span, trace.setSpan(around, span), contextOf(span) ?? '')
     },
     suppressed: (run) => context.with(context.active().setValue(suppressed, true), run),
     active: () => contextOf(trace.getActiveSpan()),
@@ -87,7 +61,7 @@ function tracerOf(api: typeof Api): Tracer | null {
   }
 }
 
-function wrapped(api: typeof Api, span: Api.Span, around: Api.Context, traceContext: string): Span {
+function wrapped(span: api.Span, around: api.Context, traceContext: string): Span {
   return {
     context: traceContext,
     run: (run) => api.context.with(around, run),
@@ -105,7 +79,7 @@ function wrapped(api: typeof Api, span: Api.Span, around: Api.Context, traceCont
   }
 }
 
-function spanContextOf(api: typeof Api, traceContext: string): Api.SpanContext | null {
+function spanContextOf(traceContext: string): api.SpanContext | null {
   const ids = spanIdsOf(traceContext)
   if (ids === null) return null
   const { traceState, ...others } = ids
@@ -115,12 +89,12 @@ function spanContextOf(api: typeof Api, traceContext: string): Api.SpanContext |
     : { ...spanContext, traceState: api.createTraceState(traceState) }
 }
 
-function kindOf(api: typeof Api, kind: SpanStart['kind']): Api.SpanKind {
+function kindOf(kind: SpanStart['kind']): api.SpanKind {
   const { CLIENT, CONSUMER, PRODUCER, SERVER } = api.SpanKind
   return { client: CLIENT, consumer: CONSUMER, producer: PRODUCER, server: SERVER }[kind]
 }
 
-function meterOf(api: typeof Api): Meter | null {
+function meterOf(): Meter | null {
   const meter = api.metrics.getMeterProvider().getMeter(SCOPE, VERSION)
   if (meter === api.createNoopMeter()) return null
   return {
@@ -134,10 +108,10 @@ function meterOf(api: typeof Api): Meter | null {
       const gauges = definitions.map(({ name, ...options }) =>
         meter.createObservableGauge(name, options),
       )
-      const callback: Api.BatchObservableCallback = async (result) => {
+      const callback: api.BatchObservableCallback = async (result) => {
         for (const [index, observations] of (await observe()).entries()) {
           for (const observation of observations) {
-            result.observe(gauges[index] as Api.ObservableGauge, ...observation)
+            result.observe(gauges[index] as api.ObservableGauge, ...observation)
           }
         }
       }
