@@ -1,6 +1,7 @@
 import { InvalidSecret } from './errors.ts'
 import { kindOf } from './options/check-options.ts'
 import type { SvcCoreOptions } from './core-options.ts'
+import { within } from './within.ts'
 
 /**
  * `fastify.svc.secrets`: looks secrets up by name, without a cache.
@@ -30,7 +31,10 @@ export function createSecrets(
   const warned = new Set<string>()
   return {
     async get(name) {
-      const value: unknown = await within(withinMs, name, lookUp(name))
+      // A secret manager that never answers would hold each request that needs a secret.
+      const value: unknown = await within(withinMs, lookUp(name), () => {
+        throw new Error(`the option "secrets" gave no ${name} within ${withinMs / 1000} seconds`)
+      })
       if (value === undefined || value === null || value === '') return null
       if (typeof value === 'string') {
         const trimmed = value.trim()
@@ -51,19 +55,3 @@ const whatIsAround = (trimmed: string): string =>
   trimmed === ''
     ? 'a secret is nothing but white space: it counts as not set'
     : 'a secret begins or ends with white space, which is left out: store it without'
-
-/** A secret manager that never answers would hold each request that needs a secret. */
-async function within(ms: number, name: string, looked: unknown): Promise<unknown> {
-  if (typeof (looked as PromiseLike<unknown> | null | undefined)?.then !== 'function') return looked
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () =>
-      late.reject(new Error(`the option "secrets" gave no ${name} within ${ms / 1000} seconds`)),
-    ms,
-  )
-  try {
-    return await Promise.race([looked, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -7,6 +7,7 @@ import { publishedEventId, tenantOfEvent } from './event-id.ts'
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-events.ts'
 import { storableMessage } from '../postgres/storable.ts'
+import { within } from '../within.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { Outcome, Worker } from '../jobs/worker.ts'
 
@@ -78,18 +79,10 @@ async function withinTime(
   call: (signal: AbortSignal) => unknown,
 ): Promise<void> {
   const timeout = new AbortController()
-  const either = AbortSignal.any([signal, timeout.signal])
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const error = new Error(`took longer than timeoutSeconds (${seconds})`)
-      timeout.abort(error)
-      reject(error)
-    }, seconds * 1000)
+  const called = call(AbortSignal.any([signal, timeout.signal]))
+  await within(seconds * 1000, called, () => {
+    const error = new Error(`took longer than timeoutSeconds (${seconds})`)
+    timeout.abort(error)
+    throw error
   })
-  try {
-    await Promise.race([call(either), late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -3,6 +3,7 @@ import type { TaskHealth } from '../jobs/periodic-tasks.ts'
 import type { QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
 import type { QueueCounts } from './queue-counts.ts'
 import { whyUnavailable } from '../postgres/connection-errors.ts'
+import { within } from '../within.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 
 /** The result of `svc.health`: the state of this process and of the queues in its database. */
@@ -74,7 +75,7 @@ export class HealthCheck {
     const deadline = performance.now() + HEALTH_TIMEOUT_MS - MARGIN_MS
     const [database, queues] = await Promise.all([
       this.#checkDatabase(deadline),
-      within(deadline, () => this.#parts.counts.read()),
+      until(deadline, this.#parts.counts.read()),
     ])
     const listener = { ok: this.#parts.isListening() }
     const tasks = this.#parts.tasks()
@@ -85,7 +86,8 @@ export class HealthCheck {
   async #checkDatabase(deadline: number): Promise<Health['database']> {
     const startedAt = performance.now()
     let reason = NO_ANSWER
-    const answer = await within(deadline, () =>
+    const answer = await until(
+      deadline,
       this.#ping.answer().then(
         () => true,
         (error: unknown) => {
@@ -102,12 +104,9 @@ export class HealthCheck {
 const NO_ANSWER = `the database has not answered within ${HEALTH_TIMEOUT_MS / 1000} seconds`
 
 /** `null` where it fails, or takes longer. */
-async function within<T>(deadline: number, run: () => Promise<T>): Promise<T | null> {
-  const late = Promise.withResolvers<null>()
-  const timer = setTimeout(() => late.resolve(null), deadline - performance.now())
-  try {
-    return await Promise.race([run().catch(() => null), late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const until = <T>(deadline: number, answer: Promise<T>): Promise<T | null> =>
+  within(
+    deadline - performance.now(),
+    answer.catch(() => null),
+    () => null,
+  )

@@ -7,6 +7,7 @@ import { repeatedOnDeadlock } from '../postgres/contention.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
+import { within } from '../within.ts'
 import { SharedCall } from './shared-call.ts'
 
 interface Waits {
@@ -93,14 +94,8 @@ export class Liveness {
 
   async #answers(): Promise<void> {
     const { answerMs } = this.#waits
-    const late = Promise.withResolvers<never>()
-    const tooLate = () => late.reject(new Error(`no answer within ${answerMs} ms`))
-    // What came while the process was busy is read first.
-    const timer = setTimeout(() => setImmediate(tooLate), answerMs)
-    try {
-      await Promise.race([this.#ping.answer(), late.promise])
-    } finally {
-      clearTimeout(timer)
-    }
+    await within(answerMs, this.#ping.answer(), () => {
+      throw new Error(`no answer within ${answerMs} ms`)
+    })
   }
 }

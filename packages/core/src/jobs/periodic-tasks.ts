@@ -1,5 +1,6 @@
 import { isLostConnection } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
+import { within } from '../within.ts'
 
 /** Work that is repeated in the background, from ready to close. */
 export interface PeriodicTask {
@@ -102,10 +103,7 @@ export class PeriodicTasks {
     this.#started = false
     this.#stopping.abort()
     for (const timer of this.#timers.values()) clearTimeout(timer)
-    const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, STOPPED_WITHIN_MS)
-    await Promise.race([Promise.all(this.#last.values()), late.promise])
-    clearTimeout(timer)
+    await within(STOPPED_WITHIN_MS, Promise.all(this.#last.values()), () => {})
   }
 
   /** The first run is within a minute: a process may not run for an hour. */

@@ -3,6 +3,7 @@
  * a free connection, or for a server that accepts a connection and then does not answer.
  */
 import type pg from 'pg'
+import { within } from '../within.ts'
 
 const CONNECT_MS = 15_000
 
@@ -14,18 +15,12 @@ export async function connectWithin(
   // Such a pool has a limit of its own.
   if (pool.options?.connectionTimeoutMillis) return pool.connect()
   const connecting = pool.connect()
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    late.reject(new Error('timeout exceeded when trying to connect'))
+  return within(ms, connecting, () => {
     // A connection that comes later is returned to the pool.
     connecting.then(
       (client) => client.release(),
       () => {},
     )
-  }, ms)
-  try {
-    return await Promise.race([connecting, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+    throw new Error('timeout exceeded when trying to connect')
+  })
 }

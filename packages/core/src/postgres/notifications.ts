@@ -4,6 +4,7 @@ import { withQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames } from './schema-names.ts'
 import { StatementQueue } from './statement-queue.ts'
 import { isLostConnection } from './connection-errors.ts'
+import { within } from '../within.ts'
 
 /**
  * LISTEN and NOTIFY over one connection, which is made again when it breaks. A notification may be
@@ -102,27 +103,21 @@ export class NotificationConnection implements Notifications {
     values: unknown[],
     { timeoutMs, isUrgent = false }: NotificationQueryOptions,
   ): ReturnType<Db['query']> {
-    const late = Promise.withResolvers<never>()
     const deadline = performance.now() + timeoutMs
-    const tooLate = () =>
-      late.reject(new Error(`Query read timeout: no answer within ${timeoutMs} ms`))
-    // What came while the process was busy is read first.
-    const timer = setTimeout(() => setImmediate(tooLate), timeoutMs)
+    const tooLate = () => {
+      throw new Error(`Query read timeout: no answer within ${timeoutMs} ms`)
+    }
     const answer = this.#statements.run(
       async () => {
-        if (!this.#client) await Promise.race([this.#open(), late.promise])
+        if (!this.#client) await within(deadline - performance.now(), this.#open(), tooLate)
         const client = this.#client
         if (!client) throw new Error('Connection terminated: another one is being made')
         return this.#queryOn(client, text, values, deadline - performance.now())
       },
       { isUrgent },
     )
-    try {
-      return await Promise.race([answer, late.promise])
-    } finally {
-      clearTimeout(timer)
-      answer.catch(() => {})
-    }
+    answer.catch(() => {})
+    return within(timeoutMs, answer, tooLate)
   }
 
   isResponsive(ms: number): boolean {
@@ -150,11 +145,8 @@ export class NotificationConnection implements Notifications {
     const client = this.#client
     this.#client = undefined
     if (!client) return
-    const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, CLOSE_TIMEOUT_MS)
     const ending = this.#statements.run(() => client.end()).catch(this.#logError)
-    await Promise.race([ending, late.promise])
-    clearTimeout(timer)
+    await within(CLOSE_TIMEOUT_MS, ending, () => {})
   }
 
   #open(): Promise<void> {

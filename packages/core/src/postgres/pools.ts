@@ -10,6 +10,7 @@ import { transaction, type Db, type TimeLimit } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { AT_START, markPooled } from './session-settings.ts'
+import { within } from '../within.ts'
 
 /**
  * The pools of a process. Together they stay within the configured `max` plus two connections, and the
@@ -158,22 +159,15 @@ async function assertUsable(pool: pg.Pool): Promise<void> {
 async function answerOf(
   pool: pg.Pool,
 ): Promise<{ number: number; text: string; encoding: string }> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => late.reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`)),
-    ANSWER_WITHIN_MS,
+  const answer = pool.query(
+    `select current_setting('server_version_num')::int as number,
+            current_setting('server_version') as text,
+            current_setting('server_encoding') as encoding`,
   )
-  try {
-    const answer = pool.query(
-      `select current_setting('server_version_num')::int as number,
-              current_setting('server_version') as text,
-              current_setting('server_encoding') as encoding`,
-    )
-    const { rows } = await Promise.race([answer, late.promise])
-    return rows[0]
-  } finally {
-    clearTimeout(timer)
-  }
+  const { rows } = await within(ANSWER_WITHIN_MS, answer, () => {
+    throw new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`)
+  })
+  return rows[0]
 }
 
 /**
@@ -187,8 +181,6 @@ async function endPool(pool: pg.Pool): Promise<void> {
   pool.on('remove', () => {
     if (--open === 0) closed.resolve()
   })
-  const timer = setTimeout(closed.resolve, CLOSED_WITHIN_MS)
   void pool.end()
-  await closed.promise
-  clearTimeout(timer)
+  await within(CLOSED_WITHIN_MS, closed.promise, () => {})
 }

@@ -5,6 +5,7 @@ import { OWN_TYPES } from './own-types.ts'
 import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
 import type { Db } from './transaction.ts'
+import { within } from '../within.ts'
 
 type Answer = Awaited<ReturnType<Db['query']>>
 
@@ -109,21 +110,15 @@ const mayBeInTransaction = (statement: string | object): boolean =>
   )
 
 /** Whether the server answers in time. */
-async function isAnswered(cancelling: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), CANCELLED_WITHIN_MS)
-  })
-  const isDone = cancelling.then(
-    (answer) => answer !== undefined,
+const isAnswered = (cancelling: Promise<unknown>): Promise<boolean> =>
+  within(
+    CANCELLED_WITHIN_MS,
+    cancelling.then(
+      (answer) => answer !== undefined,
+      () => false,
+    ),
     () => false,
   )
-  try {
-    return await Promise.race([isDone, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 /**
  * With a callback, and a time-out of its own: for a promise or the option `query_timeout`, pg makes

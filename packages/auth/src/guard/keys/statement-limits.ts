@@ -1,18 +1,11 @@
 /** Limits of time and number for statements in the way of requests. */
-import type { Db } from '@svc/core/internal'
+import { within, type Db } from '@svc/core/internal'
 
 /** Rejects after `ms`. The operation goes on, and its result is dropped. */
-export async function withTimeout<T>(ms: number, result: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+export const withTimeout = <T>(ms: number, result: Promise<T>): Promise<T> =>
+  within(ms, result, () => {
+    throw new Error(`no answer within ${ms} ms`)
   })
-  try {
-    return await Promise.race([result, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 /**
  * `db` with at most `width` statements at once: a flood of requests queues here and not

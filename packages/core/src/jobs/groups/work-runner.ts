@@ -1,9 +1,9 @@
 /** Carries out the work on many jobs of a group in the background, a portion in each transaction. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { isOutage } from '../../postgres/connection-errors.ts'
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
+import { within } from '../../within.ts'
 import type { Worker } from '../worker.ts'
 import { workPortion } from './work-portion.ts'
 import { isListed, lockWork, nextWorkInMs, postponeWork, type Work } from './work-table.ts'
@@ -73,10 +73,7 @@ export class WorkRunner {
   async close(): Promise<void> {
     this.#closing.abort()
     clearTimeout(this.#timer)
-    const isLate = new AbortController()
-    const late = pause(CLOSED_WITHIN_MS, undefined, { signal: isLate.signal }).catch(() => {})
-    await Promise.race([this.#running, late])
-    isLate.abort()
+    await within(CLOSED_WITHIN_MS, this.#running, () => {})
   }
 
   get #isClosed(): boolean {
