@@ -117,7 +117,7 @@ export const importDirections: OxlintOverride[] = [
   inCore('audit', '{audit-entry,audit-origin}.ts', pure),
   inCore('migrations', 'lock-retries.ts', pure),
   inCore('jobs', '{job,retry-settings}.ts', pure),
-  inCore('jobs', 'groups/{claim-limits,group-answers,group-caps,group-limits}.ts', pump, pure),
+  inCore('jobs', 'groups/{claim-limits,group-answers,group-limits}.ts', pump, pure),
   inCore('jobs', 'pump/{fetch-ahead,poll-interval,slots}.ts', pure),
 
   imports(['packages/auth/src/{index,plugin}.ts'], auth),

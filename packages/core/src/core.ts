@@ -32,7 +32,6 @@ import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
 import { LOCK_SECONDS } from './processes/process-lock.ts'
 import { describeDue, isBusy } from './jobs/pg-boss/due-jobs.ts'
 import { DEATH_WATCH_SECONDS, RECOVERY_SECONDS } from './jobs/pg-boss/recover-lost-jobs.ts'
-import { shutDown, type ShutdownStep } from './shutdown-steps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { PeriodicTasks, type PeriodicTask } from './jobs/periodic-tasks.ts'
 import { TenantErasure, type ErasedRows, type TenantPart } from './tenant-erasure.ts'
@@ -267,5 +266,21 @@ export class RunningCore implements Core {
       ['pools', () => this.#database.close()],
     ]
     await shutDown(steps, this.log)
+  }
+}
+
+type ShutdownStep = [name: string, run: () => unknown]
+
+/** A step that fails is logged, and the next ones still run. */
+async function shutDown(
+  steps: readonly ShutdownStep[],
+  log: { error(details: object, message: string): void },
+): Promise<void> {
+  for (const [step, run] of steps) {
+    try {
+      await run()
+    } catch (error) {
+      log.error({ err: loggable(error), step }, 'shutdown step failed')
+    }
   }
 }

@@ -1,7 +1,7 @@
 /** What core opens at its start: the database, with its tables, and pg-boss. */
 import type { FastifyBaseLogger } from 'fastify'
-import { openKeyRing } from './encryption/open-key-ring.ts'
-import type { Cipher } from './encryption/key-ring.ts'
+import { KeyRing, NO_CIPHER, parseKey, type Cipher } from './encryption/key-ring.ts'
+import { InvalidOption } from './errors.ts'
 import { Catalogue } from './events/catalogue.ts'
 import { isBossInstalled } from './jobs/pg-boss/boss-tables.ts'
 import { startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
@@ -12,7 +12,6 @@ import type { CoreSettings } from './core-options.ts'
 import { loggable } from './postgres/loggable-error.ts'
 import { PACKAGE_FOLDER } from './package-folder.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
-import { whichDatabase } from './postgres/which-database.ts'
 import { namesOf } from './postgres/schema-names.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
@@ -72,4 +71,33 @@ export async function openCore(
     await database.close()
     throw error
   }
+}
+
+/** @throws InvalidOption */
+async function whichDatabase({ database }: CoreSettings, secrets: Secrets) {
+  const known = database ?? (await secrets.get('DATABASE_URL'))
+  if (known) return known
+  throw new InvalidOption(
+    'svcCore: there is no database: give the option "database", or set the secret DATABASE_URL',
+  )
+}
+
+/** Reads the keys of the option `encryption`. @throws InvalidOption */
+async function openKeyRing(
+  encryption: { secretNames: readonly string[] } | null,
+  secrets: Secrets,
+): Promise<Cipher> {
+  if (encryption === null) return NO_CIPHER
+  const keys = await Promise.all(encryption.secretNames.map((name) => keyOf(name, secrets)))
+  return new KeyRing(keys as [Buffer, ...Buffer[]])
+}
+
+async function keyOf(name: string, secrets: Secrets): Promise<Buffer> {
+  const secret = await secrets.get(name)
+  const key = secret === null ? null : parseKey(secret)
+  if (key !== null) return key
+  const found = secret === null ? 'it is not set' : 'it is another text'
+  throw new InvalidOption(
+    `svcCore: the secret "${name}" of the option "encryption" must be 32 bytes in base64, but ${found}`,
+  )
 }

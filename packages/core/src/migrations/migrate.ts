@@ -3,11 +3,10 @@ import { findBlocked, describeBlocker, type Blocked } from './lock-holders.ts'
 import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import { isLockConflict, tryOf } from './lock-retries.ts'
-import { MigrationBlocked } from '../errors.ts'
+import { MigrationBlocked, SchemaTooNew } from '../errors.ts'
 import { findMissingParts } from './made-parts.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
 import { createMigrationsTable, findApplied, handOver, recordApplied } from './migrations-table.ts'
-import { assertNotTooNew } from './newer-schema.ts'
 import { poolWithQueryTimeout } from '../postgres/query-timeout.ts'
 import { pause } from './abortable-pause.ts'
 import {
@@ -188,3 +187,14 @@ class LockWatch {
 const RUNS = 'migration running'
 const WAITS =
   'migration waits for a lock: end the transaction that holds it; where svcCore is registered within another plugin, the time limit of that plugin (the option pluginTimeout of Fastify) must be longer than this wait'
+
+const BREAKING = '.breaking.sql'
+
+/** @throws SchemaTooNew */
+function assertNotTooNew(applied: Iterable<string>, owner: string, known: string[]): void {
+  const breaking = [...applied].filter((name) => name.endsWith(BREAKING) && !known.includes(name))
+  if (breaking.length === 0) return
+  throw new SchemaTooNew(
+    `svcCore: the database has tables of a later version of ${owner}, which this version cannot use (${breaking.join(', ')}): deploy that version or a later one`,
+  )
+}

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Job } from '@svc/core/internal'
-import { prepareBatch } from '../../../../packages/core/src/jobs/pump/prepare-batch.ts'
+import { prepareBatch } from '../../../../packages/core/src/jobs/pump/attempts.ts'
 
 const jobs = ['a', 'b', 'bad', 'c', 'd'].map((id) => ({ id }) as Job)
 const db = { query: async () => ({ rows: [] }) }

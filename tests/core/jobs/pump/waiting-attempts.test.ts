@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Lane } from '../../../../packages/core/src/jobs/job.ts'
-import { WaitingAttempts } from '../../../../packages/core/src/jobs/pump/waiting-attempts.ts'
+import { WaitingAttempts } from '../../../../packages/core/src/jobs/pump/attempts.ts'
 
 /** Two of each lane, fetched in turns: at 1, 2, 3 and 4. */
 function four() {

@@ -1,16 +1,16 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
-import type { Db } from '../../postgres/transaction.ts'
+import { isConnectionError } from '../../postgres/connection-errors.ts'
+import { splitOnError } from '../../postgres/split-batch.ts'
 import { storableMessage } from '../../postgres/storable.ts'
-import type { FanOutJob, Job, Lane } from '../job.ts'
+import type { Db } from '../../postgres/transaction.ts'
+import type { AttemptEnd, AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
+import { errorTypeOf } from '../../telemetry/metrics.ts'
+import { LANES, type FanOutJob, type Job, type Lane } from '../job.ts'
 import { BEGINS_WITHIN_MS } from '../pg-boss/claim-ordered-or-limited.ts'
-import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
-import type { Outcome, Worker } from '../worker.ts'
+import { isLastOf, type Outcome, type Worker } from '../worker.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
-import { prepareBatch } from './prepare-batch.ts'
-import { measured } from './measured-attempt.ts'
 import type { Slots } from './slots.ts'
 import { unsentOutcome } from './unsent-outcome.ts'
-import { WaitingAttempts } from './waiting-attempts.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Attempt {
@@ -187,5 +187,111 @@ export class Attempts {
 
   #wakeIfIdle(): void {
     if (this.#stopping && this.#parts.slots.used === 0) this.#idle.wake()
+  }
+}
+
+export class WaitingAttempts<Attempt extends { lane: Lane; fetchedAt: number }> {
+  #inLane: Record<Lane, Attempt[]> = { first: [], retry: [] }
+
+  get isEmpty(): boolean {
+    return LANES.every((lane) => this.#inLane[lane].length === 0)
+  }
+
+  add(attempt: Attempt): void {
+    this.#inLane[attempt.lane].push(attempt)
+  }
+
+  /** Takes the attempt that was fetched first, of the lanes that have a free slot. */
+  takeNext(mayStart: (lane: Lane) => boolean): Attempt | undefined {
+    let oldest: Attempt | undefined
+    for (const lane of LANES) {
+      const [first] = this.#inLane[lane]
+      if (!first || !mayStart(lane)) continue
+      if (!oldest || first.fetchedAt < oldest.fetchedAt) oldest = first
+    }
+    return oldest && this.#inLane[oldest.lane].shift()
+  }
+
+  /** Takes those that were fetched at `fetchedBy` or before. */
+  takeOverdue(fetchedBy: number): Attempt[] {
+    return LANES.flatMap((lane) => {
+      const waiting = this.#inLane[lane]
+      const firstToStay = waiting.findIndex(({ fetchedAt }) => fetchedAt > fetchedBy)
+      return waiting.splice(0, firstToStay === -1 ? waiting.length : firstToStay)
+    })
+  }
+}
+
+/**
+ * Reads the data of a batch of jobs. Where one job makes that impossible, only that job fails: the
+ * returned function throws for it.
+ */
+export async function prepareBatch<Prepared>(
+  worker: Pick<Worker<unknown, Prepared>, 'prepare'>,
+  db: Db,
+  batch: Job[],
+): Promise<(job: Job) => Prepared> {
+  const { parts, failed } = await splitOnError(batch, (jobs) => worker.prepare(db, jobs))
+  const [whole] = parts
+  if (whole && parts.length === 1 && failed.length === 0) return whole.result
+  const preparedOf = new Map<Job, (job: Job) => Prepared>()
+  for (const { items, result } of parts) for (const job of items) preparedOf.set(job, result)
+  for (const { items, error } of failed) {
+    if (isConnectionError(error)) throw error
+    for (const job of items) {
+      preparedOf.set(job, () => {
+        throw error
+      })
+    }
+  }
+  return (job) => (preparedOf.get(job) as (job: Job) => Prepared)(job)
+}
+
+async function measured<Data, Prepared, Detail>(
+  telemetry: AttemptTelemetry,
+  worker: Pick<Worker<Data, Prepared, Detail>, 'queue' | 'perform' | 'telemetry'>,
+  job: Job<Data>,
+  prepared: Prepared,
+  signal: AbortSignal,
+): Promise<Outcome<Detail>> {
+  const described = worker.telemetry
+  if (!described) return worker.perform(job, prepared, signal)
+  const start = described.start(job, prepared)
+  const attempt = telemetry.begin({ queue: worker.queue, ...start })
+  job.traceContext = attempt.traceContext
+  try {
+    const outcome = await attempt.run(() => worker.perform(job, prepared, signal))
+    const end = { outcome: nameOf(job, outcome), ...described.end(outcome) }
+    attempt.end(signal.aborted ? GIVEN_UP : end)
+    return outcome
+  } catch (error) {
+    attempt.end(signal.aborted ? GIVEN_UP : failureOf(job, error))
+    throw error
+  }
+}
+
+/** The process closes: the job waits for another one, and no attempt is used up. */
+const GIVEN_UP: AttemptEnd = { outcome: null, error: null, durationMs: null }
+
+function failureOf(job: Job, thrown: unknown): AttemptEnd {
+  const { message } = thrown as Error
+  return {
+    outcome: job.attemptsLeft === 0 ? 'dead' : 'failed',
+    error: { type: errorTypeOf(thrown), message, thrown },
+    durationMs: null,
+  }
+}
+
+function nameOf(job: Job, outcome: Outcome): AttemptEnd['outcome'] {
+  switch (outcome.kind) {
+    case 'failed':
+      return isLastOf(job, outcome) ? 'dead' : 'failed'
+    case 'rejected':
+      return 'dead'
+    case 'postponed':
+    case 'parked':
+      return null
+    default:
+      return outcome.kind
   }
 }
