@@ -42,12 +42,13 @@ export class WorkerRegistry {
     for (const pump of this.#pumps.values()) this.#start(pump)
   }
 
-  /** Ends the worker of one queue. */
+  /** Ends the worker of one queue. Until its attempts have ended, its jobs are held here. */
   async remove(queue: string): Promise<void> {
     const pump = this.#pumps.get(queue)
-    this.#pumps.delete(queue)
     this.#workers.delete(queue)
     await pump?.stop()
+    // Another one may have been added meanwhile.
+    if (this.#pumps.get(queue) === pump) this.#pumps.delete(queue)
   }
 
   async stop(): Promise<void> {

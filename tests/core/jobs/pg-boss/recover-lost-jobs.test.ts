@@ -50,6 +50,39 @@ t.test('a claim that its own process does not know is taken back, and counts', a
   ])
 })
 
+t.test('as the jobs of a dead process are taken back, others keep theirs', async (t) => {
+  const { core } = await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: (_app, core) => core.queues.define(QUEUE),
+  })
+  const { db } = core
+  const [dead, alive] = ['00000000-0000-7000-8000-00000000dead', core.lease.id]
+  const owners = { own: OWN, dead, alive }
+  await core.queues.insert(
+    db,
+    QUEUE,
+    Object.keys(owners).map((name) => ({ id: idOf(name), data: { event: 'test' }, group: GROUP })),
+  )
+  for (const [name, owner] of Object.entries(owners)) {
+    await db.query(
+      `update svc_jobs.job
+          set state = 'active', group_tier = $2, started_on = now() - interval '1 hour'
+        where id = $1`,
+      [idOf(name), owner],
+    )
+  }
+  const lost = lostJobsOf(db, {
+    ownId: OWN,
+    dead: { find: async () => [dead], findAgainInMs: undefined },
+  } as object)
+  await lost.recoverFromDead()
+  const { rows } = await db.query(`select id from svc_jobs.job where state = 'active' order by id`)
+  t.same(
+    rows.map(({ id }) => id as string),
+    [idOf('own'), idOf('alive')].toSorted(),
+  )
+})
+
 t.test('pg-boss makes its own checks once a minute', async (t) => {
   const { app } = await startHost(t, { core: { worker: { enabled: false } } })
   let checks = 0

@@ -61,7 +61,8 @@ export class LostJobs {
   async recoverFromDead(): Promise<number | undefined> {
     const { db, dead, ownId } = this.#parts
     for (const id of await this.#findDead(dead)) {
-      await this.#takeBack(await findLostJobs(db, ownId, [id]))
+      const found = await findLostJobs(db, ownId, [id])
+      await this.#takeBack(found.filter(({ owner }) => owner !== ownId))
       await markUnlocked(db, id)
     }
     return dead.findAgainInMs
