@@ -32,10 +32,10 @@ const EDITS: [file: RegExp, [wanted: RegExp, instead: string]][] = [
       `$&\n for (let i = 0; i < ${TIMES}; i++) if (NONE[i] !== null) NONE[i]$3`,
     ],
   ],
-  [/\/core\/src\/events\/event-bus\.ts$/, [/\bpublishes\.isOn\b/g, 'isOnAgain(publishes)']],
+  [/\/core\/src\/events\/publish\.ts$/, [/\bpublishes\.isOn\b/g, 'isOnAgain(publishes)']],
   [/\/core\/src\/jobs\/pump\/attempts\.ts$/, [/\btelemetry\.isOn\b/g, 'isOnAgain(telemetry)']],
   [
-    /\/core\/src\/events\/publish-statement\.ts$/,
+    /\/core\/src\/events\/publish-sql\.ts$/,
     [/events\.some\(\(\{ traceContext \}\) => traceContext\)/g, 'askAgain(() => $&)'],
   ],
 ]

@@ -35,7 +35,7 @@ t.test(
   'a copy of the packages has its own modules, and one asks for telemetry again',
   async (t) => {
     const root = new URL('../../', import.meta.url)
-    const modules = ['events/event-bus', 'events/publish-statement', 'jobs/pump/attempts']
+    const modules = ['events/publish', 'events/publish-sql', 'jobs/pump/attempts']
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--input-type=module',
       '--eval',

@@ -127,27 +127,69 @@ begin atomic
    where filter_set.is_stale;
 end;
 
+-- The recipients of a subscription that want an event of this name and tenant. Read by one name and one tenant at a time:
+-- before version 17, Postgres may read all of a subscription where it is given lists of them.
+create function svc."__svc.recipients_of"(subscription text, event_name text, tenant text)
+returns table (recipient uuid, version uuid, filter jsonb)
+language sql stable
+begin atomic
+  -- '' for recipients without a tenant, and '*' for every event of the host.
+  select wants.recipient, wants.version, wants.filter
+    from svc."__svc.recipients" as wants
+   where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = "__svc.recipients_of".event_name and wants.tenant = ''
+  union all
+  select wants.recipient, wants.version, wants.filter
+    from svc."__svc.recipients" as wants
+   where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = "__svc.recipients_of".event_name
+     and wants.tenant = "__svc.recipients_of".tenant
+  union all
+  select wants.recipient, wants.version, wants.filter
+    from svc."__svc.recipients" as wants
+   where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = '*' and not starts_with("__svc.recipients_of".event_name, 'svc.')
+     and wants.tenant = ''
+  union all
+  select wants.recipient, wants.version, wants.filter
+    from svc."__svc.recipients" as wants
+   where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = '*' and not starts_with("__svc.recipients_of".event_name, 'svc.')
+     and wants.tenant = "__svc.recipients_of".tenant;
+end;
+
 -- A publish, whole: the events, and a job for each recipient. One round trip, in the caller's
 -- transaction or in one of its own.
 --
 -- A function, because its plan is made once for each connection: planning takes longer than all the
 -- rest, and poolers and other libraries keep no prepared statements. The settings leave one plan, a
 -- walk along indexes: a plan that was made while the tables were empty must serve full ones too.
+--
+-- At a few events a second Postgres needs longer to begin a large statement than to write the rows: what is
+-- rare has statements of its own, and adds to variables that the common one reads.
 create function svc."__svc.publish"(
   event_names text[],
   -- As they are stored, see event-id.ts.
   event_ids text[],
   payloads text[],
+  -- In these arrays '' stands for null, which arrays of parameters hold only where the setting array_nulls
+  -- is on.
   tenants text[],
-  -- Null, or a key of "__svc.kv" for each event, which is published only where its key is free. The
-  -- key is taken then, for so many seconds.
+  -- Null, or of each event: see telemetry/trace-context.ts.
+  trace_contexts text[],
+  -- Null, or keys of "__svc.kv": such an event is published only where its key is free. The key is taken
+  -- then, for so many seconds.
   deduplication_keys text[],
   deduplication_seconds float8[],
-  -- Recipients whose filter lets an event through: which of the events, from 1, and whose. Null where
-  -- filters were not asked: then nothing is written if any recipient has one.
+  -- Null, or the events, from 1, whose filters were asked. Nothing is written if a recipient of another one
+  -- has a filter.
+  asked_events int[],
+  -- The snapshot in which the filters were read ...
+  filters_seen pg_snapshot,
+  -- ... and whether nothing is written where one of them has changed since.
+  asks_again boolean,
+  -- Recipients whose filter lets an event through: which of the events, from 1, and whose. A filter that is
+  -- not decided yet goes into the job: its worker decides it.
   matched_events int[],
   matched_subscriptions text[],
   matched_recipients uuid[],
+  undecided boolean[],
   -- What the publishing process can start now: the queues it works on, and free slots of each ...
   offered_queues text[],
   offered_slots int[],
@@ -159,15 +201,8 @@ create function svc."__svc.publish"(
   retry_delay int,
   retry_backoff boolean,
   retry_delay_max int,
-  -- Null, or of each event: see telemetry/trace-context.ts.
-  trace_contexts text[],
-  -- Null, or the snapshot in which the filters were read that have been asked ...
-  filters_seen pg_snapshot,
-  -- ... and whether nothing is written where one of them has changed since.
-  asks_again boolean,
-  -- Of each matched recipient: whether its filter is not decided yet. Its job has the filter then, which
-  -- its worker decides.
-  undecided boolean[],
+  -- Null, or rows to be written with the events, by the functions that write them: see AttachedFunction.
+  attached_rows json,
   -- The longest wait for a lock, such as that for an event of the same id; null as the session has it.
   lock_ms int
 ) returns text
@@ -182,57 +217,92 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  -- Which of the events to publish, from 1.
+  -- Events whose filters were not asked, from 1, and a recipient has one.
+  filtered int[];
+  -- Null, or which of the events to publish, from 1.
   due int[];
-  -- Which of them are new, from 1.
+  -- Null where all events are new, or which of them, from 1.
   created int[];
   created_names text[];
   created_ids text[];
-  all_created boolean;
-  written text;
+  -- The jobs that follow: for which event, in which queue, and for whom ...
+  job_events int[];
+  job_queues text[];
+  job_recipients text[];
+  job_versions uuid[];
+  -- ... with a filter that is not decided: null, or of each.
+  job_filters jsonb[];
+  -- Those of recipients with a filter.
+  admitted_events int[];
+  admitted_queues text[];
+  admitted_recipients text[];
+  admitted_filters jsonb[];
+  is_changed boolean;
+  -- Of the jobs.
+  claimed json;
+  waiting text[];
+  restricted json;
+  attached record;
   -- A transaction that began after the commit of this one, or a publish that follows in this one, has
   -- a later moment; one microsecond is less than it takes to write a row.
   moment timestamptz := clock_timestamp();
-  -- What recipients want is decided as it was then.
+  -- What recipients want is decided as it was then: this function may wait for an event of the same id.
   asked_at pg_snapshot := coalesce(filters_seen, pg_current_snapshot());
+  -- Which recipients with a filter are admitted was decided then, if it is.
+  admitted_at pg_snapshot := asked_at;
+  is_admitted boolean := filters_seen is null;
+  is_written boolean := false;
 begin
+  -- What was sent would be read as other characters.
+  if current_setting('client_encoding') <> 'UTF8' then
+    return null;
+  end if;
   if lock_ms is not null then
     perform set_config('lock_timeout', lock_ms::text, true);
   end if;
-  -- Nested: filters of other tenants are looked at only where there are some under these names.
-  if matched_events is null and exists (
+  tenants := array_replace(tenants, '', null);
+
+  -- A single event, the ordinary case, is written if nobody has a filter: otherwise, and if it exists, it goes
+  -- the way of all others.
+  if cardinality(event_ids) = 1 and asked_events is null and deduplication_keys is null then
+    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
+    select event_names[1], event_ids[1], payloads[1], tenants[1], nullif(trace_contexts[1], '')
+     where not exists (
        select from svc."__svc.recipients"
-        where filter is not null and event_name = any(event_names || '*'::text)) then
+        where filter is not null and event_name in (event_names[1], '*'))
+    on conflict (name, id) do nothing;
+    is_written := found;
+  end if;
+
+  if not is_written and coalesce(cardinality(asked_events), 0) < cardinality(event_ids) then
+    -- Nested: filters of other tenants are looked at only where there are some under these names.
     if exists (
-         select from (
-           select distinct name, tenant from unnest(event_names, tenants) as given (name, tenant)
-         ) as given
-        cross join lateral (
-          select from svc."__svc.recipients"
-           where filter is not null and event_name = given.name and tenant = ''
-          union all
-          select from svc."__svc.recipients"
-           where filter is not null and event_name = given.name and tenant = given.tenant
-          union all
-          select from svc."__svc.recipients"
-           where filter is not null
-             and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
-          union all
-          select from svc."__svc.recipients"
-           where filter is not null
-             and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
-        ) as filtered) then
-      return '{"hasFilters":true}';
+         select from svc."__svc.recipients"
+          where filter is not null and event_name = any(event_names || '*'::text)) then
+      select array_agg(n) into filtered
+        from (
+          select name, tenant, array_agg(n::int) as numbers
+            from unnest(event_names, tenants) with ordinality as given (name, tenant, n)
+           where (n = any(asked_events)) is not true
+           group by name, tenant
+        ) as given
+       cross join unnest(numbers) as n
+       where exists (
+         select from svc."__svc.subscriptions" as wants
+          cross join lateral svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
+          where wants.event_name = given.name and wants.fans_out and its.filter is not null);
+      if filtered is not null then
+        return json_build_object('filtered', filtered);
+      end if;
     end if;
   end if;
-  -- Nested: where no filters were asked, the query is not even prepared to run.
   if filters_seen is not null and asks_again then
     if exists (
          select from (
            select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
-             from unnest(event_names, tenants) as given (name, tenant)
-            cross join lateral (values (given.name), ('*')) as wanted (name)
-            cross join lateral (values (''), (given.tenant)) as its (tenant)
+             from unnest(asked_events) as n
+            cross join lateral (values (event_names[n]), ('*')) as wanted (name)
+            cross join lateral (values (''), (tenants[n])) as its (tenant)
             where its.tenant is not null
          ) as asked
          join svc."__svc.filter_changes" as change on change.filter_set = asked.filter_set
@@ -247,294 +317,144 @@ begin
 
   -- Rows go in by the order of their key: two batches that share some would deadlock in any other.
   if deduplication_keys is not null then
+    deduplication_keys := array_replace(deduplication_keys, '', null);
     with taken as (
       insert into svc."__svc.kv" as kv (key, value, expires_at)
       select key, 'true', clock_timestamp() + make_interval(secs => seconds)
         from unnest(deduplication_keys, deduplication_seconds) as given (key, seconds)
+       where key is not null
        order by key collate "C"
       on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
        where kv.expires_at <= clock_timestamp()
       returning key
     )
-    select array_agg(given.n::int) into due
+    select coalesce(array_agg(given.n::int), '{}') into due
       from unnest(deduplication_keys) with ordinality as given (key, n)
-     where (given.key in (select key from taken)) is true;
+     where given.key is null or (given.key in (select key from taken)) is true;
   end if;
 
-  with published as (
-    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-    select name, id, payload, tenant, trace_context
-      from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
-             as given (name, id, payload, tenant, trace_context, n)
-     where deduplication_keys is null or given.n = any(due)
-     order by name collate "C", id collate "C"
-    on conflict (name, id) do nothing
-    returning name, id
-  )
-  select array_agg(name), array_agg(id) into created_names, created_ids from published;
-  all_created := coalesce(cardinality(created_ids), 0) = cardinality(event_ids);
-
-  -- A single event is the ordinary case, and "array[1]" costs no query. Nor does a batch of many wait
-  -- for a join: hash joins are off here, and a nested loop would compare each event with each other.
-  -- "is true" keeps the subquery a hash table.
-  if all_created and cardinality(event_ids) = 1 then
-    created := array[1];
-  elsif all_created then
-    created := array(select generate_series(1, cardinality(event_ids)));
-  else
-    created := array(
-      select given.n::int from unnest(event_names, event_ids) with ordinality as given (name, id, n)
-       where ((given.name, given.id) in (
-               select name, id from unnest(created_names, created_ids) as created (name, id))) is true);
+  if not is_written then
+    with published as (
+      insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
+      select name, id, payload, tenant, nullif(trace_context, '')
+        from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
+               as given (name, id, payload, tenant, trace_context, n)
+       where due is null or given.n = any(due)
+       order by name collate "C", id collate "C"
+      on conflict (name, id) do nothing
+      returning name, id
+    )
+    select array_agg(name), array_agg(id) into created_names, created_ids from published;
+    -- A batch of many does not wait for a join: hash joins are off here, and a nested loop would compare each
+    -- event with each other. "is true" keeps the subquery a hash table.
+    if coalesce(cardinality(created_ids), 0) < cardinality(event_ids) then
+      created := array(
+        select given.n::int from unnest(event_names, event_ids) with ordinality as given (name, id, n)
+         where ((given.name, given.id) in (
+                 select name, id from unnest(created_names, created_ids) as created (name, id))) is true);
+    end if;
   end if;
 
-  with first_filter as materialized (
-    -- Of recipients that had no filter when they were asked.
-    select distinct first_of as recipient from svc."__svc.filter_changes"
-     where first_of is not null
-       and changed_by >= pg_snapshot_xmin(asked_at)
-       and changed_by < pg_snapshot_xmax(pg_current_snapshot())
-       and changed_by is distinct from pg_current_xact_id_if_assigned()
-       and not pg_visible_in_snapshot(changed_by, asked_at)
-  ), wanted as (
-    -- An event that existed is wanted only by subscriptions that ask for replays.
-    select given.n, given.name, given.id, wants.queue, found.recipient::text as recipient,
-           found.version, found.filter, gen_random_uuid() as job_id
-      from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
-      join svc."__svc.subscriptions" as wants
-        on wants.event_name = given.name
-       and (all_created or given.n = any(created)
-            or not wants.idempotent and deduplication_keys is null)
-      left join lateral (
-        -- '' for recipients without a tenant.
-        select recipient, version, null::jsonb as filter from svc."__svc.recipients"
-         where wants.fans_out and subscription = wants.subscription
-           and filter is null and event_name = given.name and tenant = ''
-        union all
-        select recipient, version, null::jsonb as filter from svc."__svc.recipients"
-         where wants.fans_out and subscription = wants.subscription
-           and filter is null and event_name = given.name and tenant = given.tenant
-        union all
-        select recipient, version, null::jsonb as filter from svc."__svc.recipients"
-         where wants.fans_out and subscription = wants.subscription
-           and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
-        union all
-        select recipient, version, null::jsonb as filter from svc."__svc.recipients"
-         where wants.fans_out and subscription = wants.subscription
-           and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
-        union all
-        -- A recipient whose filter was removed after it had been asked is among those above.
-        select matched.recipient, null, case when matched.is_undecided then filtered.filter end
+  loop
+    if not is_admitted then
+      with first_filter as materialized (
+        -- Of recipients that had no filter when they were asked.
+        select distinct first_of as recipient from svc."__svc.filter_changes"
+         where first_of is not null
+           and changed_by >= pg_snapshot_xmin(asked_at)
+           and changed_by < pg_snapshot_xmax(pg_current_snapshot())
+           and changed_by is distinct from pg_current_xact_id_if_assigned()
+           and not pg_visible_in_snapshot(changed_by, asked_at)
+      ), admitted as (
+        -- One whose filter was removed after it had been asked is among those without one.
+        select matched.n, its.subscription, its.recipient::text as recipient,
+               case when matched.is_undecided then its.filter end as filter
           from unnest(matched_events, matched_subscriptions, matched_recipients, undecided)
                  as matched (n, subscription, recipient, is_undecided)
          cross join lateral (
-           select filter from svc."__svc.recipients"
+           select subscription, recipient, filter from svc."__svc.recipients"
             where subscription = matched.subscription and recipient = matched.recipient
-              and event_name in (given.name, '*') and filter is not null
+              and event_name in (event_names[matched.n], '*') and filter is not null
             limit 1
-         ) as filtered
-         where matched.n = given.n and matched.subscription = wants.subscription
+         ) as its
         union all
-        select recipient, null, null from first_filter
-         where wants.fans_out
-           and exists (
-             select from svc."__svc.recipients" as filtered
-              where filtered.subscription = wants.subscription and filtered.recipient = first_filter.recipient
-                and (filtered.event_name = given.name
-                     or filtered.event_name = '*' and not starts_with(given.name, 'svc.'))
-                and filtered.tenant in ('', given.tenant) and filtered.filter is not null)
-           -- A recipient whose former filter matched is among the matched already.
-           and recipient <> all(matched_recipients) is not false
-      ) as found on true
-     where found.recipient is not null or not wants.fans_out
-  ), placed as (
-    select wanted.*,
-           -- Jobs for a recipient that is restricted, or whose circuit is open, wait apart from the others
-           -- from the start.
-           its.restricted is not null as is_parked,
-           its.restricted is true as is_restricted,
-           its.restricted is null and wanted.recipient <> all(full_recipients) is not false
-             and row_number() over () <= coalesce(
-                   offered_slots[array_position(offered_queues, wanted.queue)], 0) as is_claimed
-      from wanted
+        select given.n::int, wants.subscription, its.recipient::text, null
+          from first_filter
+         cross join unnest(event_names, tenants) with ordinality as given (name, tenant, n)
+          join svc."__svc.subscriptions" as wants on wants.event_name = given.name and wants.fans_out
+         cross join lateral svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
+         where its.recipient = first_filter.recipient and its.filter is not null
+           -- One whose former filter matched is among the matched already.
+           and its.recipient <> all(matched_recipients) is not false
+      )
+      select pg_current_snapshot(), array_agg(admitted.n), array_agg(wants.queue),
+             array_agg(admitted.recipient), array_agg(admitted.filter)
+        into admitted_at, admitted_events, admitted_queues, admitted_recipients, admitted_filters
+        from admitted
+        join svc."__svc.subscriptions" as wants
+          on wants.event_name = event_names[admitted.n] and wants.subscription = admitted.subscription
+       where created is null or admitted.n = any(created);
+    end if;
+
+    -- Whether a recipient has got its first filter since, so that it is neither among these nor among the
+    -- admitted. An event that existed is wanted only by subscriptions that ask for replays.
+    select exists (
+             select from svc."__svc.filter_changes"
+              where first_of is not null
+                and changed_by >= pg_snapshot_xmin(admitted_at)
+                and changed_by < pg_snapshot_xmax(pg_current_snapshot())
+                and changed_by is distinct from pg_current_xact_id_if_assigned()
+                and not pg_visible_in_snapshot(changed_by, admitted_at)),
+           array_agg(given.n::int), array_agg(wants.queue), array_agg(found.recipient::text),
+           array_agg(found.version)
+      into is_changed, job_events, job_queues, job_recipients, job_versions
+      from unnest(event_names, tenants) with ordinality as given (name, tenant, n)
+      join svc."__svc.subscriptions" as wants
+        on wants.event_name = given.name
+       and (created is null or given.n = any(created)
+            or not wants.idempotent and deduplication_keys[given.n] is null)
       left join lateral (
-        -- The lock keeps the row: without it nobody would look for the parked jobs.
-        select known.restricted from svc."__svc.recipient_states" as known
-         where known.queue = wanted.queue and known.recipient = wanted.recipient
-           and (known.circuit_open or known.restricted)
-           for key share
-      ) as its on true
-  ), job as (
-    insert into svc_jobs.job
-      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on,
-       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-       expire_seconds, deletion_seconds, policy, dead_letter)
-    select placed.job_id, placed.queue,
-           jsonb_strip_nulls(jsonb_build_object(
-             'event', placed.name, 'eventId', placed.id, 'recipient', placed.recipient,
-             'deliveryId', placed.job_id))
-             -- Not stripped of the nulls in it.
-             || case when placed.filter is null then '{}' else jsonb_build_object('filter', placed.filter) end,
-           case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-           placed.is_parked, placed.recipient, placed.recipient,
-           case when placed.is_claimed then owner end,
-           case when placed.is_claimed then now() end,
-           moment + placed.n * interval '1 microsecond', now(),
-           now() + queue.retention_seconds * interval '1 second',
-           "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
-           "__svc.publish".retry_delay_max,
-           queue.expire_seconds, queue.deletion_seconds, queue.policy,
-           queue.dead_letter
-      from placed
-      join svc_jobs.queue as queue on queue.name = placed.queue
-  )
-  select json_build_object(
-           'created', coalesce(created, '{}'),
-           'jobs', count(*),
-           'queues', coalesce(json_agg(distinct queue)
-                       filter (where not is_claimed and not is_restricted), '[]'),
-           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'recipient', recipient))
-                           filter (where is_restricted), '[]'),
-           'claimed', coalesce(json_agg(case when filter is null then
-                        json_build_object('id', job_id, 'queue', queue, 'recipient', recipient,
-                                          'version', version, 'event', n)
-                      else
-                        json_build_object('id', job_id, 'queue', queue, 'recipient', recipient,
-                                          'version', version, 'event', n, 'filter', filter)
-                      end) filter (where is_claimed), '[]'),
-           'publishedAt', extract(epoch from now()) * 1000,
-           'madeAt', extract(epoch from moment) * 1000,
-           'startedOn', to_json(now()) #>> '{}',
-           'transactionId', pg_current_xact_id()::text)::text
-    into written from placed;
-  return written;
-end
-$$;
+        select its.recipient, its.version
+          from svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
+         where wants.fans_out and its.filter is null
+      ) as found on true
+     where found.recipient is not null or not wants.fans_out;
+    exit when not is_changed;
+    is_admitted := false;
+  end loop;
 
--- A publish of one event that no recipient filters, which is the ordinary one: what "__svc.publish"
--- does, in three smaller statements. At a few events a second Postgres needs longer to begin the large
--- statement of that function than to write the rows.
---
--- Recipients and filters are read by one name and one tenant at a time: before version 17, Postgres may
--- read all of a subscription where it is given lists of them.
-create function svc."__svc.publish_one"(
-  event_name text,
-  -- As it is stored, see event-id.ts.
-  event_id text,
-  payload text,
-  tenant text,
-  -- Null, or see telemetry/trace-context.ts.
-  trace_context text,
-  -- What the publishing process can start now: the queues it works on, and free slots of each ...
-  offered_queues text[],
-  offered_slots int[],
-  -- ... save jobs for these recipients.
-  full_recipients text[],
-  -- Names the process in the jobs that it claims; null where its death would not be seen.
-  owner text,
-  retry_limit int,
-  retry_delay int,
-  retry_backoff boolean,
-  retry_delay_max int,
-  -- See "__svc.publish".
-  lock_ms int
-) returns text
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set jit = off
-as $$
-#variable_conflict use_column
-declare
-  -- The other name under which recipients want it: '*' stands for every event of the host.
-  any_name text := case when not starts_with(event_name, 'svc.') then '*' end;
-  written text;
-  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
-  -- a later moment.
-  moment timestamptz := clock_timestamp();
-  -- What recipients want is decided as it was then.
-  asked_at pg_snapshot := pg_current_snapshot();
-begin
-  if lock_ms is not null then
-    perform set_config('lock_timeout', lock_ms::text, true);
-  end if;
-  if exists (
-       select from svc."__svc.recipients"
-        where filter is not null
-          and event_name = "__svc.publish_one".event_name and tenant = ''
-       union all
-       select from svc."__svc.recipients"
-        where filter is not null
-          and event_name = "__svc.publish_one".event_name and tenant = "__svc.publish_one".tenant
-       union all
-       select from svc."__svc.recipients"
-        where filter is not null and event_name = any_name and tenant = ''
-       union all
-       select from svc."__svc.recipients"
-        where filter is not null
-          and event_name = any_name and tenant = "__svc.publish_one".tenant) then
-    return '{"hasFilters":true}';
+  if admitted_events is not null then
+    -- One whose filter was removed between the two statements is among the jobs already.
+    select job_events || array_agg(n), job_queues || array_agg(queue), job_recipients || array_agg(recipient),
+           job_versions || array_agg(null::uuid),
+           array_fill(null::jsonb, array[coalesce(cardinality(job_events), 0)]) || array_agg(filter)
+      into job_events, job_queues, job_recipients, job_versions, job_filters
+      from unnest(admitted_events, admitted_queues, admitted_recipients, admitted_filters)
+             as admitted (n, queue, recipient, filter)
+     where ((n, recipient) in (
+             select n, recipient from unnest(job_events, job_recipients) as job (n, recipient)))
+           is not true;
   end if;
 
-  insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-  values ("__svc.publish_one".event_name, "__svc.publish_one".event_id, "__svc.publish_one".payload,
-          "__svc.publish_one".tenant, "__svc.publish_one".trace_context)
-  on conflict (name, id) do nothing;
-  if found then
-    -- The insert may have waited for another publish of the same id. This sees what is committed now,
-    -- also first filters that were set meanwhile: no job is made then.
-    with filtered as materialized (
-      -- Whether a recipient has got its first filter since they were asked.
-      select exists (
-               select from svc."__svc.filter_changes"
-                where first_of is not null
-                  and changed_by >= pg_snapshot_xmin(asked_at)
-                  and changed_by < pg_snapshot_xmax(pg_current_snapshot())
-                  and changed_by is distinct from pg_current_xact_id_if_assigned()
-                  and not pg_visible_in_snapshot(changed_by, asked_at)) as is_any
-    ), wanted as materialized (
-      select wants.queue, found.recipient::text as recipient, found.version,
-             gen_random_uuid() as job_id,
+  if job_events is not null then
+    with wanted as materialized (
+      select its.n, its.queue, its.recipient, its.version, its.filter, gen_random_uuid() as job_id,
              -- Jobs for a recipient that is restricted, or whose circuit is open, wait apart from the others
              -- from the start.
-             its.restricted is not null as is_parked,
-             its.restricted is true as is_restricted,
-             its.restricted is null and found.recipient::text <> all(full_recipients) is not false
-               and row_number() over () <= coalesce(
-                     offered_slots[array_position(offered_queues, wants.queue)], 0) as is_claimed
-        from svc."__svc.subscriptions" as wants
+             known.restricted is not null as is_parked,
+             known.restricted is true as is_restricted,
+             known.restricted is null and its.recipient <> all(full_recipients) is not false
+               and its.place <= coalesce(
+                     offered_slots[array_position(offered_queues, its.queue)], 0) as is_claimed
+        from unnest(job_events, job_queues, job_recipients, job_versions, job_filters) with ordinality
+               as its (n, queue, recipient, version, filter, place)
         left join lateral (
-          -- '' for recipients without a tenant.
-          select recipient, version from svc."__svc.recipients"
-           where wants.fans_out and subscription = wants.subscription and filter is null
-             and event_name = "__svc.publish_one".event_name and tenant = ''
-          union all
-          select recipient, version from svc."__svc.recipients"
-           where wants.fans_out and subscription = wants.subscription and filter is null
-             and event_name = "__svc.publish_one".event_name and tenant = "__svc.publish_one".tenant
-          union all
-          select recipient, version from svc."__svc.recipients"
-           where wants.fans_out and subscription = wants.subscription and filter is null
-             and event_name = any_name and tenant = ''
-          union all
-          select recipient, version from svc."__svc.recipients"
-           where wants.fans_out and subscription = wants.subscription and filter is null
-             and event_name = any_name and tenant = "__svc.publish_one".tenant
-        ) as found on true
-        left join lateral (
-          -- The lock prevents that the row is deleted: processes find parked jobs by these rows.
+          -- The lock keeps the row: without it nobody would look for the parked jobs.
           select known.restricted from svc."__svc.recipient_states" as known
-           where known.queue = wants.queue and known.recipient = found.recipient::text
+           where known.queue = its.queue and known.recipient = its.recipient
              and (known.circuit_open or known.restricted)
              for key share
-        ) as its on true
-       where wants.event_name = "__svc.publish_one".event_name
-         and (found.recipient is not null or not wants.fans_out)
-         and not (select is_any from filtered)
+        ) as known on true
     ), job as (
       insert into svc_jobs.job
         (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on,
@@ -542,58 +462,55 @@ begin
          expire_seconds, deletion_seconds, policy, dead_letter)
       select wanted.job_id, wanted.queue,
              jsonb_strip_nulls(jsonb_build_object(
-               'event', "__svc.publish_one".event_name, 'eventId', "__svc.publish_one".event_id,
-               'recipient', wanted.recipient, 'deliveryId', wanted.job_id)),
+               'event', event_names[wanted.n], 'eventId', event_ids[wanted.n],
+               'recipient', wanted.recipient, 'deliveryId', wanted.job_id))
+               -- Not stripped of the nulls in it.
+               || case when wanted.filter is null then '{}'
+                       else jsonb_build_object('filter', wanted.filter) end,
              case when wanted.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
              wanted.is_parked, wanted.recipient, wanted.recipient,
              case when wanted.is_claimed then owner end,
              case when wanted.is_claimed then now() end,
-             moment + interval '1 microsecond', now(),
+             moment + wanted.n * interval '1 microsecond', now(),
              now() + queue.retention_seconds * interval '1 second',
-             "__svc.publish_one".retry_limit, "__svc.publish_one".retry_delay,
-             "__svc.publish_one".retry_backoff, "__svc.publish_one".retry_delay_max,
-             queue.expire_seconds, queue.deletion_seconds, queue.policy,
-             queue.dead_letter
+             "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
+             "__svc.publish".retry_delay_max,
+             queue.expire_seconds, queue.deletion_seconds, queue.policy, queue.dead_letter
         from wanted
         join svc_jobs.queue as queue on queue.name = wanted.queue
     )
-    select case when (select is_any from filtered) then null
-           else json_build_object(
-             'created', array[1],
-             'jobs', count(*),
-             'queues', case when bool_or(not is_claimed and not is_restricted) then (
-                         select json_agg(distinct queue) from wanted
-                          where not is_claimed and not is_restricted) else '[]' end,
-             'restricted', case when bool_or(is_restricted) then (
-                             select json_agg(json_build_object('queue', queue, 'recipient', recipient))
-                               from wanted where is_restricted) else '[]' end,
-             'claimed', coalesce(json_agg(json_build_object(
-                          'id', job_id, 'queue', queue, 'recipient', recipient, 'version', version,
-                          'event', 1))
-                          filter (where is_claimed), '[]'),
-             'publishedAt', extract(epoch from now()) * 1000,
-             'madeAt', extract(epoch from moment) * 1000,
-             'startedOn', to_json(now()) #>> '{}',
-             'transactionId', pg_current_xact_id()::text)::text end
-      into written from wanted;
-    if written is not null then
-      return written;
-    end if;
-    delete from svc."__svc.events"
-     where name = "__svc.publish_one".event_name and id = "__svc.publish_one".event_id;
+    select json_agg(json_build_object(
+             'id', job_id, 'queue', queue, 'recipient', recipient, 'version', version, 'event', n,
+             'filter', filter)) filter (where is_claimed),
+           array_agg(distinct queue) filter (where not is_claimed and not is_restricted),
+           json_agg(json_build_object('queue', queue, 'recipient', recipient))
+             filter (where is_restricted)
+      into claimed, waiting, restricted
+      from wanted;
   end if;
 
-  -- The event existed, or a recipient has got its first filter. There was none when they were asked.
-  return svc."__svc.publish"(
-    array[event_name], array[event_id], array[payload], array[tenant], null, null, '{}', '{}', '{}',
-    offered_queues, offered_slots, full_recipients, owner,
-    retry_limit, retry_delay, retry_backoff, retry_delay_max, array[trace_context], asked_at, false,
-    null, lock_ms);
+  if attached_rows is not null then
+    for attached in select key as function_name, value as rows from json_each(attached_rows) loop
+      execute format('select svc.%I($1, $2, $3)', attached.function_name)
+        using attached.rows, coalesce(created, array(select generate_series(1, cardinality(event_ids)))),
+              payloads;
+    end loop;
+  end if;
+  return json_build_object(
+    'created', created,
+    'jobs', coalesce(cardinality(job_events), 0),
+    'queues', coalesce(waiting, '{}'),
+    'restricted', coalesce(restricted, '[]'),
+    'claimed', coalesce(claimed, '[]'),
+    'publishedAt', extract(epoch from now()) * 1000,
+    'madeAt', extract(epoch from moment) * 1000,
+    'startedOn', to_json(now()) #>> '{}',
+    'transactionId', pg_current_xact_id()::text);
 end
 $$;
 
--- Which of these events, from 1, cannot be published now, since an open transaction holds the id, or the
--- deduplication key where there are keys. Nothing is written: each row goes in alone, and out again.
+-- Which of these events, from 1, cannot be published now, since an open transaction holds the deduplication
+-- key, or the id where there is no key (''). Nothing is written: each row goes in alone, and out again.
 create function svc."__svc.held"(event_names text[], event_ids text[], deduplication_keys text[])
 returns int[]
 language plpgsql
@@ -605,7 +522,7 @@ begin
   perform set_config('lock_timeout', '2', true);
   for n in 1 .. cardinality(event_ids) loop
     begin
-      if deduplication_keys is null then
+      if deduplication_keys[n] = '' then
         insert into svc."__svc.events" (name, id, payload) values (event_names[n], event_ids[n], 'null')
         on conflict (name, id) do nothing;
       else

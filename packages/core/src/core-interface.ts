@@ -4,7 +4,7 @@ import type { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Recipient } from './events/subscriptions-table.ts'
-import type { EventBus } from './events/event-bus.ts'
+import type { Publisher } from './events/publish.ts'
 import type { CallGate } from './http/call-gate.ts'
 import type { ErrorText } from './http/error-body.ts'
 import type { PeriodicTask } from './jobs/periodic-tasks.ts'
@@ -87,8 +87,8 @@ export interface Core {
   errorText: ErrorText | null
   /** The events that the host has defined. */
   catalogue: Catalogue
-  /** Publishes payloads that are JSON text already, and events of ours. */
-  bus: Pick<EventBus, 'publishText' | 'publishOnce' | 'publishOwn'>
+  /** Publishes events of ours, and payloads that are JSON text already. */
+  bus: Pick<Publisher, 'publish' | 'isWanted'>
   /** What a package keeps of tenants is deleted with them. */
   onEraseTenant(part: TenantPart): void
   /** Does the same as `svc.eraseTenant`, on behalf of `by`. */

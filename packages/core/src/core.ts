@@ -11,7 +11,8 @@ import type { Db, TimeLimit } from './postgres/transaction.ts'
 import type { Cipher } from './encryption/key-ring.ts'
 import { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
-import { EventBus } from './events/event-bus.ts'
+import { Publisher } from './events/publish.ts'
+import { Subscriptions } from './events/subscriptions.ts'
 import { CallGate } from './http/call-gate.ts'
 import { createErrorText, type ErrorText } from './http/error-body.ts'
 import type { Svc } from './svc.ts'
@@ -56,7 +57,8 @@ export class RunningCore implements Core {
   readonly catalogue: Catalogue
   readonly cipher: Cipher
   readonly reencryption: Reencryption
-  readonly bus: EventBus
+  readonly subscriptions: Subscriptions
+  readonly bus: Publisher
   readonly errorText: ErrorText | null
   readonly underTest: HostUnderTest
   readonly startedAt: Date
@@ -121,18 +123,29 @@ export class RunningCore implements Core {
     const { workers, lostJobs, work } = this.#jobs
     this.#workers = workers
     this.queues = new JobQueues(boss, database, retry, workers, boot.isCheck === true)
-    this.bus = new EventBus({
-      isCheck: boot.isCheck === true,
+    const { requestDb, readDb } = this
+    this.subscriptions = new Subscriptions({
       boss,
       database,
       workers,
       retry,
-      transactionIdleSeconds: settings.transactionIdleSeconds,
+      lease,
+      isCheck: boot.isCheck === true,
+      requestDb,
+      readDb,
+      log,
+    })
+    const { subscriptions } = this
+    const { transactionIdleSeconds } = settings
+    this.bus = new Publisher({
+      database,
+      workers,
+      retry,
+      transactionIdleSeconds,
       lease,
       catalogue,
       telemetry,
-      requestDb: this.requestDb,
-      readDb: this.readDb,
+      subscriptions,
       log,
     })
     this.#periodicTasks = new PeriodicTasks(log)
@@ -162,7 +175,7 @@ export class RunningCore implements Core {
     }
   }
 
-  forOurs = (db: Db): Db => this.bus.forOurs(db)
+  forOurs = (db: Db): Db => this.bus.transactions.forOurs(db)
 
   dbWithin(ms: number): Db {
     return this.#database.dbWithin(ms)
@@ -174,7 +187,7 @@ export class RunningCore implements Core {
   }
 
   async transaction<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T> {
-    const result = await this.bus.transaction(run, limit)
+    const result = await this.bus.transactions.run(run, limit)
     this.#workers.notifyWatchers()
     return result
   }
@@ -184,7 +197,7 @@ export class RunningCore implements Core {
   }
 
   afterCommit(db: Db, task: () => void): boolean {
-    return this.bus.afterCommit(db, task)
+    return this.bus.transactions.afterCommit(db, task)
   }
 
   fanOut: FanOut = {
@@ -232,7 +245,7 @@ export class RunningCore implements Core {
 
   async ready(): Promise<void> {
     await explainingRights(this.db, async () => {
-      await this.bus.ready()
+      await this.subscriptions.ready()
       // Only now: a host that fails to boot must change nothing for those that run.
       await this.lease.ready({ holdsLock: this.settings.worker.enabled && !this.#database.pooled })
       const keepDays = await longestDays(this.db, 'eventRetentionDays')

@@ -3,8 +3,10 @@ import { createActions } from './actions/actions.ts'
 import { createAudit } from './audit/audit.ts'
 import { BY_PROCESS } from './audit/audit-origin.ts'
 import type { Reencryption } from './encryption/reencryption.ts'
-import { createEvents } from './events/create-events.ts'
-import type { EventBus } from './events/event-bus.ts'
+import type { Events, PublishResult } from './events/event-api.ts'
+import { createEventSearch } from './events/event-search.ts'
+import { givenByHost, type Publisher } from './events/publish.ts'
+import type { Subscriptions } from './events/subscriptions.ts'
 import type { HealthCheck } from './health/health.ts'
 import type { PgBoss } from './jobs/pg-boss/boss.ts'
 import { createKeyValueStore } from './kv/key-value-store.ts'
@@ -16,7 +18,8 @@ import type { CoreServices, Svc } from './svc.ts'
 import type { TenantErasure } from './tenant-erasure.ts'
 
 interface Running {
-  bus: EventBus
+  bus: Publisher
+  subscriptions: Subscriptions
   health: Pick<HealthCheck, 'check'>
   reencryption: Reencryption
   /** It waits for Postgres as long as a request does. */
@@ -32,12 +35,12 @@ interface Parts {
 }
 
 export function createServices(running: Running, parts: Parts): Svc {
-  const { bus, health, reencryption, requestDb, readDb } = running
+  const { bus, subscriptions, health, reencryption, requestDb, readDb } = running
   const { database, secrets, boss, erasure } = parts
   const services: object = {
-    transaction: (run, options) => bus.hostTransaction(run, options),
+    transaction: (run, options) => bus.transactions.runOfHost(run, options),
     actions: createActions(),
-    events: createEvents(bus, readDb),
+    events: createEvents(bus, subscriptions, readDb),
     kv: createKeyValueStore(requestDb, database.names),
     audit: createAudit(readDb),
     secrets,
@@ -50,3 +53,18 @@ export function createServices(running: Running, parts: Parts): Svc {
   // The plugins that extend the interface add what is theirs when they are mounted.
   return services as Svc
 }
+
+/** Closures, so that destructuring works and nothing else is reachable. */
+const createEvents = (bus: Publisher, subscriptions: Subscriptions, db: Db): Events => ({
+  async publish(...given) {
+    const { event, db: within } = givenByHost(...given)
+    const [result] = await orDatabaseError(bus.publish([event], { db: within }), within)
+    return result as PublishResult
+  },
+  subscribe: (name, handler, options) =>
+    orDatabaseError(subscriptions.subscribe(name, handler, options)),
+  unsubscribe: (subscription) => orDatabaseError(subscriptions.unsubscribe(subscription)),
+  deadLetters: (...asked) => orDatabaseError(subscriptions.deadLetters.deadLetters(...asked)),
+  redrive: (...asked) => orDatabaseError(subscriptions.deadLetters.redrive(...asked)),
+  ...createEventSearch(db),
+})

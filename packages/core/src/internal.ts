@@ -76,15 +76,14 @@ export type {
 } from './telemetry/instruments.ts'
 export { traceHeadersOf } from './telemetry/trace-context.ts'
 export { isUuid, uuidOf, uuidv7 } from './ids.ts'
-export { CREATED, FIRST_INSERTED, PAYLOADS } from './events/attached-rows.ts'
-export type { AttachedRow, InsertPublished, PublishedOrTaken } from './events/attached-rows.ts'
+export { AttachedFunction, type AttachedRow } from './events/publish-sql.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
 export { compileFilter, compileFilterMatch } from './events/filter/compile-filter.ts'
 export { DeferredFilters } from './events/filter/deferred-filters.ts'
 export { STEPS_OF_DEAR } from './events/filter/work-bound.ts'
-export { UndecidedFilters } from './events/undecided-filters.ts'
-export { KEY_EVENTS, OWN_EVENTS, type OwnEvent } from './events/own-events.ts'
-export { isEventName } from './events/validate-event.ts'
+export { UndecidedFilters } from './events/filter/undecided-filters.ts'
+export { KEY_EVENTS, OWN_EVENTS } from './events/own-events.ts'
+export { checkedHostEventName, isEventName } from './events/validate-event.ts'
 export {
   findPayloadSizes,
   findPayloads,

@@ -148,61 +148,50 @@ create trigger "__svc.webhooks.delete_missing_events"
   referencing old table as deleted
   for each statement execute function svc."__svc.webhooks.delete_missing_events"();
 
--- Writes the rows of requests whose events are published in the same statement, without their bodies
--- being sent twice: where the payload of an event is the body of its request, the row takes it from
+-- Writes the rows of requests, as a rule in the statement that publishes their events, without their
+-- bodies being sent twice: where the payload of an event is the body of its request, the row takes it from
 -- there. The row of a repeat has neither headers nor body: the first request has them, and anyone who
 -- has captured one signed request could fill the disk with its repeats.
 create function svc."__svc.webhooks.log_inbound"(
+  -- Of each request: its row, and which of the events are its own, if any. A row none of whose events is
+  -- new is that of a repeat.
+  rows json,
   -- Which of the events are new, from 1.
-  created int[],
-  -- The events of the statement. All other arrays have an element for each of them, or are null.
-  payloads text[],
-  payloads_are_bodies boolean[],
-  -- Null where the event has no row. A row whose event is not new is that of a repeat.
-  ids uuid[],
-  sources text[],
-  tenants text[],
-  outcomes text[],
-  reasons text[],
-  events text[],
-  event_ids text[],
-  ips text[],
-  bytes int[],
-  -- Until the statement was sent; the time that it took is added.
-  durations_ms int[],
-  urls text[],
-  headers text[],
-  bodies bytea[],
-  verified boolean[],
-  event_names text[],
-  request_parts text[]
+  created int[] default '{}',
+  -- Of the events.
+  payloads text[] default '{}'
 ) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  -- The row has how long the request took until the statement was sent.
   statement_ms int :=
     round(1000 * extract(epoch from clock_timestamp() - statement_timestamp()));
 begin
   insert into svc."__svc.webhooks.inbound_log"
     (id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms, url, headers, body,
      verified, event_names, request_parts)
-  select r.id, r.source, r.tenant, case when publish.is_new then r.outcome else 'duplicate' end,
-         r.reason, r.event, case when publish.is_new then r.event_id end, r.ip, r.bytes,
-         r.duration_ms + statement_ms, r.url, case when publish.is_new then r.headers end,
-         case when not publish.is_new then null
-              when r.payload_is_body then convert_to(r.payload, 'UTF8')
-              else r.body end,
-         r.verified, case when publish.is_new then r.event_names end,
-         case when publish.is_new then r.request_parts end
-    from unnest(payloads, payloads_are_bodies, ids, sources, tenants, outcomes, reasons, events,
-                event_ids, ips, bytes, durations_ms, urls, headers, bodies, verified, event_names,
-                request_parts) with ordinality
-           as r (payload, payload_is_body, id, source, tenant, outcome, reason, event, event_id, ip,
-                 bytes, duration_ms, url, headers, body, verified, event_names, request_parts, number)
-   cross join lateral (select r.number = any(created) as is_new) as publish
-   where r.id is not null;
+  select r.id, r.source, r.tenant, case when publish.is_repeat then 'duplicate' else r.outcome end, r.reason,
+         r.events ->> coalesce(publish.first_new - r."firstEvent", 0),
+         r."eventIds" ->> (publish.first_new - r."firstEvent"), r.ip, r.bytes,
+         r."durationMs" + statement_ms, r.url, case when not publish.is_repeat then r.headers end,
+         case when publish.is_repeat then null
+              when r."payloadIsBody" then convert_to(payloads[r."firstEvent"], 'UTF8')
+              else decode(r.body, 'base64') end,
+         r.verified, case when not publish.is_repeat then r."eventNames" end,
+         case when not publish.is_repeat then r."requestParts" end
+    from json_to_recordset(rows)
+           as r ("firstEvent" int, "eventCount" int, id uuid, source text, tenant text, outcome text,
+                 reason text, events json, "eventIds" json, ip text, bytes int, "durationMs" int, url text,
+                 headers text, body text, "payloadIsBody" boolean, verified boolean, "eventNames" text,
+                 "requestParts" text)
+   cross join lateral (
+     select min(n) as first_new, (r."eventCount" > 0) is true and min(n) is null as is_repeat
+       from unnest(created) as n
+      where n >= r."firstEvent" and n < r."firstEvent" + r."eventCount"
+   ) as publish;
 end
 $$;
 

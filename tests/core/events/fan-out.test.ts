@@ -167,7 +167,7 @@ t.test(
     const { app, core } = await startHost(t)
     const claim = async (key: string) => {
       const event = { name: 'a', payload: '1', deduplicationKey: { key, ttlSeconds: 60 } }
-      return (await core.bus.publishOnce([event]))[0]
+      return (await core.bus.publish([event]))[0]
     }
     const keys = Array.from({ length: 40 }, (_, n) => `key ${n % 20}`)
     const published = await Promise.all(keys.map(claim))

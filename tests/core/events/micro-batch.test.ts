@@ -2,7 +2,7 @@ import t from 'tap'
 import type { EventRow } from '../../../packages/core/src/events/events-table.ts'
 import { MicroBatch } from '../../../packages/core/src/events/micro-batch.ts'
 import { markCancelled } from '../../../packages/core/src/postgres/connection-errors.ts'
-import { keyOf } from '../../../packages/core/src/events/publish-events.ts'
+import { keyOf } from '../../../packages/core/src/events/publish-sql.ts'
 
 const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload })
 

@@ -153,12 +153,12 @@ t.test('a transaction of our own wakes the workers at its commit', async (t) => 
     setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
   })
   await core.transaction(async (db) => {
-    await core.bus.publishText('a', '1', { db })
-    await core.bus.publishText('a', '2', { db })
+    await core.bus.publish([{ name: 'a', payload: '1' }], { db })
+    await core.bus.publish([{ name: 'a', payload: '2' }], { db })
   })
   await t.rejects(
     core.transaction(async (db) => {
-      await core.bus.publishText('a', '3', { db })
+      await core.bus.publish([{ name: 'a', payload: '3' }], { db })
       throw new Error('changed my mind')
     }),
     { message: 'changed my mind' },

@@ -97,7 +97,9 @@ t.test('a payload is kept as the JSON text that was published', async (t) => {
     setUp: ({ svc }) =>
       svc.events.subscribe('a', (payload) => void texts.push(JSON.stringify(payload))),
   })
-  await core.bus.publishText('a', '{"b":1.0,"a":12345678901234567890,"é":"\\u0000"}', { id: '1' })
+  await core.bus.publish([
+    { name: 'a', payload: '{"b":1.0,"a":12345678901234567890,"é":"\\u0000"}', id: '1' },
+  ])
   const { rows } = await app.svc.database.query(`select payload from svc."__svc.events"`)
   t.strictSame(rows, [{ payload: '{"b":1.0,"a":12345678901234567890,"é":"\\u0000"}' }])
   await until(() => texts.length === 1)

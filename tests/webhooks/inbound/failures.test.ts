@@ -22,7 +22,7 @@ const settingsOf = (core: object) => ({
 
 /** A host whose Postgres cannot be reached. */
 function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInstance {
-  const bus = { publishText: away, publishOnce: away }
+  const bus = { publish: away }
   const core = { svc: { secrets: { get: async () => 's' } }, bus }
   const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
   const app = Fastify()
@@ -100,7 +100,7 @@ t.test('a host’s own validator, serializer and reply serializer are kept out o
   app.setReplySerializer(() => '"the host’s"')
   const core = {
     svc: { secrets: { get: async () => null } },
-    bus: { publishOnce: async () => [{ id: 'e1', duplicate: false }] },
+    bus: { publish: async () => [{ id: 'e1', duplicate: false }] },
   }
   const a = {
     path: '/a',

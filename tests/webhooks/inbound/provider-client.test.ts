@@ -176,7 +176,7 @@ t.test('what requests to one source name uses up no fetch of another source or h
       (await client!.text({ url: String(request.headers['x-url']), hosts })) !== '',
   })
   const sources = resolveSources({ one: fetching('/one'), other: fetching('/other') })
-  const bus = { publishOnce: async () => [{ id: 'e', duplicate: false }] }
+  const bus = { publish: async () => [{ id: 'e', duplicate: false }] }
   const core = { svc: { secrets: { get: async () => null } }, bus } as unknown as Receiving['core']
   const app = Fastify()
   t.teardown(() => app.close())

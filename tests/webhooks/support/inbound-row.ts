@@ -1,7 +1,7 @@
-import type { InboundRow } from '../../../packages/webhooks/src/tables/inbound-log.ts'
+import type { NewInboundRow } from '../../../packages/webhooks/src/tables/inbound-log.ts'
 
 /** A row of a moment: a UUIDv7 begins with its milliseconds. */
-export function rowAt(ms: number, changes: Partial<InboundRow> = {}): InboundRow {
+export function rowAt(ms: number, changes: Partial<NewInboundRow> = {}): NewInboundRow {
   const hex = ms.toString(16).padStart(12, '0')
   return {
     id: `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000001`,
@@ -9,8 +9,8 @@ export function rowAt(ms: number, changes: Partial<InboundRow> = {}): InboundRow
     tenant: null,
     outcome: 'accepted',
     reason: null,
-    event: null,
-    eventId: null,
+    events: [],
+    eventIds: [],
     ip: null,
     bytes: 0,
     durationMs: 0,

@@ -85,7 +85,8 @@ export function createOperationContext(
 ): OperationContext {
   const { keyCache, lastUsed, log, uncommitted, usage } = authentication
   const publish = async (db: Db, { name, payload }: KeyEvent): Promise<void> => {
-    await core.bus.publishText(name, JSON.stringify(payload), { db, tenant: payload.tenant })
+    const { tenant } = payload
+    await core.bus.publish([{ name, payload: JSON.stringify(payload), tenant }], { db })
   }
   return {
     db: core.requestDb,

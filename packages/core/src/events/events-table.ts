@@ -1,6 +1,5 @@
 /** The statements on the table of events. */
 import type { Db } from '../postgres/transaction.ts'
-import type { AttachedRow } from './attached-rows.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
 import { idsOfTenant } from './event-id.ts'
 
@@ -17,8 +16,6 @@ export interface EventRow extends EventKey {
    * The trace context of the span that published it, see telemetry/trace-context.ts. @default none
    */
   traceContext?: string | null
-  /** A row that is written with it. @default none */
-  attachedRow?: AttachedRow | undefined
 }
 
 export interface StoredEvent extends EventRow {

@@ -24,9 +24,3 @@ export const KEY_EVENTS = 'svc.key.'
 
 /** Names that no event of a host has. */
 export const isReservedName = (name: string): boolean => name.startsWith('svc.')
-
-/** An event of ours that is to be published. */
-export interface OwnEvent {
-  payload: object
-  tenant: string | null
-}

@@ -1,5 +1,11 @@
 import { Unavailable } from '@svc/core'
-import { isConnectionError, isContention, type AttachedRow, type Core } from '@svc/core/internal'
+import {
+  checkedHostEventName,
+  isConnectionError,
+  isContention,
+  type AttachedRow,
+  type Core,
+} from '@svc/core/internal'
 import { bodyText } from './body-text.ts'
 import {
   BodyNotJson,
@@ -142,9 +148,14 @@ async function publish(
   { events, tenant }: Plan,
   attachedRow: AttachedRow | undefined,
 ): Promise<Received> {
-  const results = await core.bus.publishOnce(
-    events.map(({ json, ...event }) => ({ ...event, payload: json })),
-    { attachedRow, tenant },
+  const results = await core.bus.publish(
+    events.map(({ name, json, deduplicationKey }) => ({
+      name: checkedHostEventName(name),
+      payload: json,
+      tenant,
+      deduplicationKey,
+    })),
+    { attachedRow },
   )
   const eventIds = results.flatMap((result) => result?.id ?? [])
   const [eventId] = eventIds

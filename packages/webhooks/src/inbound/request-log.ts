@@ -1,17 +1,10 @@
 /** Writes the log of inbound requests. */
+import { storableText, uuidv7, type AttachedRow, type Core } from '@svc/core/internal'
 import {
-  storableText,
-  uuidv7,
-  type AttachedRow,
-  type Core,
-  type PublishedOrTaken,
-} from '@svc/core/internal'
-import {
-  insertInboundRows,
-  insertWithEvents,
-  type InboundRow,
+  LOG_INBOUND,
+  rowToLog,
   type LoggedOutcome,
-  type RowOfEvent,
+  type NewInboundRow,
 } from '../tables/inbound-log.ts'
 import { maskedHeaders } from './masked-headers.ts'
 import { PerSecond } from './per-second.ts'
@@ -55,20 +48,15 @@ export class RequestLog {
     const row = this.#row(source, request, began, { verified: true, plan })
     const payloadIsBody = isPayload(row.body, plan)
     return {
-      write: insertInboundRows,
-      insert: insertWithEvents,
-      rowOf: (results: PublishedOrTaken[]): RowOfEvent => {
-        const first = results.findIndex((result) => result !== null)
-        const isRepeat = first === -1 && results.length > 0
-        return {
+      insertedBy: LOG_INBOUND,
+      rowOf: (eventIds) =>
+        rowToLog({
           ...row,
-          outcome: isRepeat ? 'duplicate' : 'accepted',
-          event: plan.events[Math.max(0, first)]?.name ?? null,
-          eventId: results[first]?.id ?? null,
+          events: plan.events.map(({ name }) => name),
+          eventIds,
           durationMs: since(began),
           payloadIsBody,
-        }
-      },
+        }),
     }
   }
 
@@ -100,7 +88,7 @@ export class RequestLog {
     request: InboundRequest,
     began: number,
     { verified, plan }: RequestProgress,
-  ): InboundRow {
+  ): NewInboundRow {
     const { rawBodies } = this.#settings
     const isReplayable = rawBodies && verified
     const longestUrl = LONGEST_URL[verified ? 'verified' : 'unverified']
@@ -110,8 +98,8 @@ export class RequestLog {
       tenant: plan?.tenant ?? null,
       outcome: 'accepted',
       reason: null,
-      event: null,
-      eventId: null,
+      events: [],
+      eventIds: [],
       ip: request.ip,
       bytes: request.rawBody?.length ?? 0,
       durationMs: since(began),

@@ -3,7 +3,7 @@
  * so they are collected and written together.
  */
 import type { Core } from '@svc/core/internal'
-import { insertInboundRows, type InboundRow } from '../tables/inbound-log.ts'
+import { insertInboundRows, type NewInboundRow } from '../tables/inbound-log.ts'
 
 const FLUSH_MS = 500
 /** Of the rows that are not in the database yet, also while a slow insert is under way. */
@@ -12,7 +12,7 @@ const MOST_BYTES = 16 * 1_048_576
 
 export class UnwrittenRows {
   #core: Pick<Core, 'db' | 'log'>
-  #waiting: InboundRow[] = []
+  #waiting: NewInboundRow[] = []
   #rows = 0
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
@@ -28,7 +28,7 @@ export class UnwrittenRows {
   }
 
   /** Keeps a row until it is written, without what is large where that takes too much memory. */
-  add(row: InboundRow): void {
+  add(row: NewInboundRow): void {
     if (this.isFull) return
     const kept = this.#bytes + bytesOf(row) > MOST_BYTES ? withoutRequest(row) : row
     this.#waiting.push(kept)
@@ -64,10 +64,10 @@ export class UnwrittenRows {
   }
 }
 
-const bytesOf = ({ url, headers, body, eventNames, requestParts }: InboundRow): number =>
+const bytesOf = ({ url, headers, body, eventNames, requestParts }: NewInboundRow): number =>
   [url, headers, body, eventNames, requestParts].reduce((sum, part) => sum + (part?.length ?? 0), 0)
 
-const withoutRequest = (row: InboundRow): InboundRow => ({
+const withoutRequest = (row: NewInboundRow): NewInboundRow => ({
   ...row,
   url: null,
   headers: null,

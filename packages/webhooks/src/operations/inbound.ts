@@ -1,13 +1,12 @@
 /** The operations on logged inbound requests. */
 import {
   BY_PROCESS,
+  checkedHostEventName,
   EVERYWHERE,
   insertAudit,
   isUuid,
   reaches,
-  type AttachedRow,
   type AuditOrigin,
-  type AuditRecord,
   type Core,
   type Reach,
 } from '@svc/core/internal'
@@ -29,7 +28,7 @@ export interface InboundOperations {
 }
 
 export function createInboundOperations(
-  core: Pick<Core, 'readDb' | 'bus'>,
+  core: Pick<Core, 'readDb' | 'bus' | 'within'>,
   sources: readonly Source[],
   host: Host,
 ): InboundOperations {
@@ -46,10 +45,25 @@ export function createInboundOperations(
       const source = replayable(row, sources)
       const { tenant, events } = replayPlanOf(row, source, host)
       if (events.length === 0) throw new NotReplayable('the request holds no event')
-      const results = await core.bus.publishOnce(
-        events.map(({ name, json }) => ({ name, payload: json, deduplicationKey: null })),
-        { tenant, attachedRow: auditOf({ ...row, tenant }, by) },
-      )
+      const results = await core.within(undefined, async (db) => {
+        const results = await core.bus.publish(
+          events.map(({ name, json }) => ({
+            name: checkedHostEventName(name),
+            payload: json,
+            tenant,
+          })),
+          { db },
+        )
+        await insertAudit(db, by, [
+          {
+            tenant,
+            action: 'inbound.replay',
+            target: { kind: 'inbound', id },
+            changes: { eventId: { from: row.eventId, to: results[0]?.id ?? null } },
+          },
+        ])
+        return results
+      })
       const eventIds = results.flatMap((result) => result?.id ?? [])
       const [eventId] = eventIds
       if (eventId === undefined) throw new NotReplayable('the request holds no event')
@@ -57,17 +71,6 @@ export function createInboundOperations(
     },
   }
 }
-
-/** The audit row of a replay, written in the transaction of the new event. */
-const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): AttachedRow => ({
-  write: (db, rows) => insertAudit(db, by, rows),
-  rowOf: (results): AuditRecord => ({
-    tenant,
-    action: 'inbound.replay',
-    target: { kind: 'inbound', id },
-    changes: { eventId: { from: eventId, to: results[0]?.id ?? null } },
-  }),
-})
 
 /** @throws NotReplayable */
 function replayable(row: ListedRow, sources: readonly Source[]): Source {

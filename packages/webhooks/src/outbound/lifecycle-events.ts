@@ -1,5 +1,5 @@
 /** The lifecycle events of webhooks and deliveries. Payloads never hold a secret. */
-import { publishedEventId, type Core, type Db, type OwnEvent } from '@svc/core/internal'
+import { publishedEventId, type Core, type Db } from '@svc/core/internal'
 import { findLastFailures, type LastFailure } from '../tables/delivery-log.ts'
 import { findAddresses } from '../tables/webhook-health.ts'
 
@@ -79,15 +79,18 @@ export const isLifecycleEvent = (name: string): boolean => NAMES.has(name)
  * Publishes in the transaction of the change that the events report; `make` is called only where a
  * recipient wants them.
  */
-export function publishLifecycle<Name extends keyof Payloads>(
+export async function publishLifecycle<Name extends keyof Payloads>(
   { bus }: Pick<Core, 'bus'>,
   db: Db,
   name: Name,
   make: () => Promise<Payloads[Name][]>,
 ): Promise<void> {
-  return bus.publishOwn(db, name, async () =>
-    (await make()).map((payload): OwnEvent => ({ payload, tenant: payload.tenant })),
-  )
+  if (!(await bus.isWanted(db, name))) return
+  const events = (await make()).map((payload) => {
+    const { tenant } = payload
+    return { name, payload: JSON.stringify(payload), tenant }
+  })
+  if (events.length > 0) await bus.publish(events, { db })
 }
 
 /** A delivery that has become a dead letter. */

@@ -1,14 +1,6 @@
 /** The table of inbound requests. */
 import type { Db } from '@svc/core'
-import {
-  CREATED,
-  EVERYWHERE,
-  FIRST_INSERTED,
-  PAYLOADS,
-  withinReach,
-  type InsertPublished,
-  type Reach,
-} from '@svc/core/internal'
+import { AttachedFunction, EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
 import { firstIdOf, timeOf } from './log-spans.ts'
 
 export type LoggedOutcome = 'accepted' | 'duplicate' | 'refused' | 'failed'
@@ -62,89 +54,30 @@ const COLUMNS = `id, source, tenant, outcome, reason, event, event_id as "eventI
   duration_ms as "durationMs", url, headers, verified, event_names as "eventNames",
   request_parts as "requestParts"`
 
-/** The columns of {@link valuesOf}, with their types. */
-const INSERTED = {
-  id: 'uuid',
-  source: 'text',
-  tenant: 'text',
-  outcome: 'text',
-  reason: 'text',
-  event: 'text',
-  event_id: 'text',
-  ip: 'text',
-  bytes: 'integer',
-  duration_ms: 'integer',
-  url: 'text',
-  headers: 'text',
-  body: 'bytea',
-  verified: 'boolean',
-  event_names: 'text',
-  request_parts: 'text',
-}
-const NAMES = Object.keys(INSERTED).join(', ')
-
-const arraysFrom = (first: number): string =>
-  Object.values(INSERTED)
-    .map((type, index) => `$${first + index}::${type}[]`)
-    .join(', ')
-
-/** An array for each column, or null where no row has a value. */
-const valuesOf = <Row extends InboundRow>(
-  rows: readonly (Row | null)[],
-  sentBody: (row: Row) => Buffer | null = ({ body }) => body,
-): unknown[] => {
-  const column = (name: keyof InboundRow) => arrayOf(rows, (row) => row[name])
-  return [
-    column('id'),
-    column('source'),
-    column('tenant'),
-    column('outcome'),
-    column('reason'),
-    column('event'),
-    column('eventId'),
-    column('ip'),
-    column('bytes'),
-    column('durationMs'),
-    column('url'),
-    column('headers'),
-    arrayOf(rows, sentBody),
-    column('verified'),
-    column('eventNames'),
-    column('requestParts'),
-  ]
+/** What a row is inserted from. */
+export interface NewInboundRow extends Omit<InboundRow, 'event' | 'eventId'> {
+  /** Of its events; the first that is new is the event of the row. */
+  events: string[]
+  eventIds: string[]
+  /** Whether the payload of its one event is the body, byte for byte: the body is not sent again. */
+  payloadIsBody?: boolean
 }
 
-export async function insertInboundRows(db: Db, rows: InboundRow[]): Promise<void> {
-  await db.query(
-    `insert into svc."__svc.webhooks.inbound_log" (${NAMES})
-     select * from unnest(${arraysFrom(1)})`,
-    valuesOf(rows),
-  )
-}
+/** As "__svc.webhooks.log_inbound" reads it. */
+export const rowToLog = ({ payloadIsBody = false, body, ...row }: NewInboundRow): object => ({
+  ...row,
+  payloadIsBody,
+  body: payloadIsBody || body === null ? null : body.toString('base64'),
+})
 
-/** A row that is written with its event. */
-export interface RowOfEvent extends InboundRow {
-  /** Whether the event's payload is the body, byte for byte: the body is then not sent again. */
-  payloadIsBody: boolean
-}
+/** Inserts rows by the statement that publishes their events. */
+export const LOG_INBOUND = new AttachedFunction('__svc.webhooks.log_inbound')
 
-/** Inserts rows as a part of the statement that publishes their events, see "__svc.webhooks.log_inbound". */
-export const insertWithEvents: InsertPublished = {
-  call: `svc."__svc.webhooks.log_inbound"(${CREATED}, ${PAYLOADS}, $${FIRST_INSERTED}::boolean[],
-    ${arraysFrom(FIRST_INSERTED + 1)})`,
-  valuesOf: (rows: readonly (RowOfEvent | null)[]) => [
-    arrayOf(rows, ({ payloadIsBody }) => payloadIsBody),
-    ...valuesOf(rows, ({ body, payloadIsBody }) => (payloadIsBody ? null : body)),
-  ],
-}
-
-/** The value of each row; null where none has one. */
-function arrayOf<Row>(
-  rows: readonly (Row | null)[],
-  value: (row: Row) => unknown,
-): unknown[] | null {
-  const values = rows.map((row) => row && value(row))
-  return values.some((one) => one !== null) ? values : null
+/** Inserts rows of requests that publish nothing. */
+export async function insertInboundRows(db: Db, rows: NewInboundRow[]): Promise<void> {
+  await db.query(`select svc."__svc.webhooks.log_inbound"($1)`, [
+    JSON.stringify(rows.map((row) => rowToLog(row))),
+  ])
 }
 
 /** Newest first. */

@@ -1,9 +1,11 @@
 import type { Db } from '@svc/core'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { EventValues } from '../../../../packages/core/src/events/filter/event-values.ts'
-import type { FilteredRecipient } from '../../../../packages/core/src/events/filter-changes-table.ts'
+import type { FilteredRecipient } from '../../../../packages/core/src/events/filter/filter-changes-table.ts'
 import { FilterBudget } from '../../../../packages/core/src/events/filter/work-bound.ts'
-import { KnownFilters } from '../../../../packages/core/src/events/known-filters.ts'
+import { KnownFilters } from '../../../../packages/core/src/events/filter/known-filters.ts'
+import { freshDatabase } from '../../../support/fresh-database.ts'
 import { startHost } from '../../support/host.ts'
 
 const SET = { name: 'a', tenant: '' }
@@ -179,3 +181,36 @@ t.test('filters are asked for by name and tenant, and as long as there are some'
   await isAsked('acme')
   t.notOk(await isAsked('acme'), 'forgotten')
 })
+
+t.test(
+  'a filter of one tenant is not asked for with events of others in the same batch',
+  async (t) => {
+    const tenants: string[] = []
+    class Listening extends pg.Client {
+      override query(...given: unknown[]): never {
+        const [statement, values] = given as [
+          string | { text: string; values?: unknown[] },
+          unknown[],
+        ]
+        const { text, values: its = values } =
+          typeof statement === 'string' ? { text: statement } : statement
+        if (text?.includes('__svc.find_filters')) tenants.push(...(its[1] as string[]))
+        return super.query(...(given as [string])) as never
+      }
+    }
+    const pool = new pg.Pool({ connectionString: await freshDatabase(t), Client: Listening })
+    t.teardown(() => pool.end())
+    const core = { database: pool, worker: { enabled: false } }
+    const host = await startHost(t, { core })
+    const { fanOut } = host.core
+    await fanOut.declare('test', '__svc.test', ['a'])
+    const id = '00000000-0000-4000-8000-000000000001'
+    const filter = { 'payload.total': 5 }
+    await fanOut.setRecipient(pool, 'test', { id, events: ['a'], tenant: 'acme', filter })
+    const publish = (tenant: string) => host.app.svc.events.publish('a', {}, { tenant })
+    // The first that is published of acme finds the filter.
+    await publish('acme')
+    for (let n = 0; n < 2; n++) await Promise.all(['globex', 'acme', 'initech'].map(publish))
+    t.strictSame(new Set(tenants), new Set(['', 'acme']))
+  },
+)

@@ -44,7 +44,7 @@ export function hostOf(
   const core = {
     svc: { secrets: { get: async (name: string) => secrets[name] ?? null } },
     bus: {
-      publishOnce: async (events: Published[]) => {
+      publish: async (events: Published[]) => {
         const first = events.filter(({ deduplicationKey }) => {
           if (deduplicationKey === null) return true
           const isFirst = !keys.has(deduplicationKey.key)

@@ -25,7 +25,7 @@ t.test('payloads arrive, and are shown in the log, as the text that was publishe
   const { id } = await register(receiver.url)
   const { useCore } = await import('@svc/core/internal')
   const core = await useCore(app)
-  for (const text of ODD) await core.bus.publishText('order.created', text)
+  for (const text of ODD) await core.bus.publish([{ name: 'order.created', payload: text }])
 
   const requests = await receiver.waitFor(ODD.length)
   const payloads = requests.map(({ raw }) =>

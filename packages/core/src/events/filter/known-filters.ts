@@ -2,14 +2,17 @@
  * The filters of recipients, kept in memory as they are compiled. Each publish checks in its own
  * transaction whether they have changed, so that nothing depends on a notification.
  */
-import type { Db } from '../postgres/transaction.ts'
+import type { Db } from '../../postgres/transaction.ts'
+import type { EventRow } from '../events-table.ts'
 import {
+  filterSetsOf,
   findFilters,
+  keyOfSet,
   type FilterSet,
   type FilteredRecipient,
   type Seen,
 } from './filter-changes-table.ts'
-import { FilterGroup } from './filter/filter-group.ts'
+import { FilterGroup } from './filter-group.ts'
 
 export type RecipientFilters = FilterGroup<FilteredRecipient>
 
@@ -29,14 +32,13 @@ const SIZE_OF_SET = 500
 const KEPT_SECONDS = 3600
 /** Changes are kept for longer than what they concern. */
 export const CHANGES_KEPT_SECONDS = 3 * KEPT_SECONDS
-const MOST_FILTERED = 10_000
 
 export class KnownFilters {
   /** The known filters by their keys, the longest unused first. */
   #known = new Map<string, Known>()
   #size = 0
-  /** Names and tenants of events for which some recipient has a filter, the oldest first. */
-  #filtered = new Set<string>()
+  /** How many of them are not empty. */
+  #filtered = 0
   #mostCharacters: number
 
   constructor(mostCharacters = MOST_CHARACTERS) {
@@ -44,29 +46,19 @@ export class KnownFilters {
   }
 
   /**
-   * Whether filters have to be decided for an event of this name and tenant. Where that was not done
-   * and a filter exists, Postgres refuses the publish.
+   * Whether some recipient of an event of this name and tenant has a filter, as far as this process knows.
+   * Where filters were not asked and one exists, Postgres refuses the publish.
    */
-  areFor(name: string, tenant: string | null): boolean {
-    return this.#filtered.has(eventKeyOf(name, tenant))
-  }
-
-  /** Whether some recipient of such an event has a filter. */
-  noted(name: string, tenant: string | null, isFiltered: boolean): void {
-    const key = eventKeyOf(name, tenant)
-    if (!isFiltered) this.#filtered.delete(key)
-    else if (!this.#filtered.has(key)) {
-      this.#filtered.add(key)
-      const [oldest] = this.#filtered
-      if (this.#filtered.size > MOST_FILTERED && oldest !== undefined) {
-        this.#filtered.delete(oldest)
-      }
-    }
+  areFor(event: EventRow): boolean {
+    if (this.#filtered === 0) return false
+    return filterSetsOf(event).some(
+      (set) => this.#known.get(keyOfSet(set))?.group.isEmpty === false,
+    )
   }
 
   /** The filters of these sets in the snapshot of `db`, which is returned as well. */
   async of(db: Db, sets: FilterSet[]): Promise<{ groups: RecipientFilters[]; snapshot: string }> {
-    const known = sets.map((set) => this.#known.get(keyOf(set)))
+    const known = sets.map((set) => this.#known.get(keyOfSet(set)))
     const asked = sets.map((set, place) => ({ ...set, seen: known[place]?.seen }))
     const { seen, stale, own, recipients } = await findFilters(db, asked, KEPT_SECONDS)
     const groups = sets.map((set, place) => {
@@ -84,10 +76,11 @@ export class KnownFilters {
   }
 
   #keep(set: FilterSet, known: Known): void {
-    const key = keyOf(set)
+    const key = keyOfSet(set)
     this.#drop(key)
     this.#known.set(key, known)
     this.#size += sizeOf(known.group)
+    if (!known.group.isEmpty) this.#filtered++
     for (const oldest of this.#known.keys()) {
       if (this.#size <= this.#mostCharacters) break
       this.#drop(oldest)
@@ -96,12 +89,11 @@ export class KnownFilters {
 
   #drop(key: string): void {
     const known = this.#known.get(key)
-    if (known && this.#known.delete(key)) this.#size -= sizeOf(known.group)
+    if (!known) return
+    this.#known.delete(key)
+    this.#size -= sizeOf(known.group)
+    if (!known.group.isEmpty) this.#filtered--
   }
 }
-
-const keyOf = ({ name, tenant }: FilterSet): string => `${name}\n${tenant}`
-
-const eventKeyOf = (name: string, tenant: string | null): string => `${name}\n${tenant ?? ''}`
 
 const sizeOf = ({ size }: RecipientFilters): number => size + SIZE_OF_SET

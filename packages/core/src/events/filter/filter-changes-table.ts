@@ -1,5 +1,8 @@
 /** The filters of recipients as they are stored, and which of them have changed. */
-import type { Db } from '../postgres/transaction.ts'
+import { tenantOfEvent } from '../event-id.ts'
+import type { EventKey } from '../events-table.ts'
+import { isReservedName } from '../own-events.ts'
+import type { Db } from '../../postgres/transaction.ts'
 
 /** The recipients that want the same event name (`*`: all of the host) and have the same tenant. */
 export interface FilterSet {
@@ -7,6 +10,16 @@ export interface FilterSet {
   /** '' for the operator's. */
   tenant: string
 }
+
+/** The filter sets of an event: "__svc.recipients_of" finds its recipients by the same rule. */
+export function filterSetsOf({ name, id }: EventKey): FilterSet[] {
+  const tenant = tenantOfEvent(id)
+  const names = isReservedName(name) ? [name] : [name, '*']
+  const tenants = tenant === null ? [''] : ['', tenant]
+  return names.flatMap((one) => tenants.map((its) => ({ name: one, tenant: its })))
+}
+
+export const keyOfSet = ({ name, tenant }: FilterSet): string => `${name}\n${tenant}`
 
 /** The snapshot with which a process has read a filter set. */
 export interface Seen {

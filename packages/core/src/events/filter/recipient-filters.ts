@@ -1,14 +1,18 @@
 /** The recipients that have a filter: which of them an event is sent to is decided as it is published. */
 import { setImmediate } from 'node:timers/promises'
-import type { Db } from '../postgres/transaction.ts'
-import { tenantOfEvent } from './event-id.ts'
-import type { EventRow } from './events-table.ts'
-import type { FilteredRecipient, FilterSet } from './filter-changes-table.ts'
-import { EventValues } from './filter/event-values.ts'
-import type { Matches } from './filter/filter-group.ts'
-import { FilterBudget } from './filter/work-bound.ts'
+import type { Db } from '../../postgres/transaction.ts'
+import { tenantOfEvent } from '../event-id.ts'
+import type { EventRow } from '../events-table.ts'
+import {
+  filterSetsOf,
+  keyOfSet,
+  type FilteredRecipient,
+  type FilterSet,
+} from './filter-changes-table.ts'
+import { EventValues } from './event-values.ts'
+import type { Matches } from './filter-group.ts'
+import { FilterBudget } from './work-bound.ts'
 import type { KnownFilters, RecipientFilters } from './known-filters.ts'
-import { isReservedName } from './own-events.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 
 /** A recipient whose filter matches an event, or is decided later. */
@@ -34,29 +38,26 @@ export interface MatchedRecipients {
 /** After so many milliseconds the events that follow give way to others. */
 const LONGEST_TURN_MS = 10
 
-/** Decides the filters of the recipients of these events. */
+/** Decides the filters of the recipients of those events that are in `places`, from 0. */
 export async function matchRecipients(
   db: Db,
   filters: KnownFilters,
   events: EventRow[],
+  places: ReadonlySet<number>,
 ): Promise<MatchedRecipients> {
   const sets = new Map<string, FilterSet>()
-  const setsOf = events.map((event) =>
-    filterSetsOf(event).map((set) => {
-      const key = `${set.name}\n${set.tenant}`
-      sets.set(key, set)
-      return key
-    }),
-  )
+  for (const place of places) {
+    for (const set of filterSetsOf(events[place] as EventRow)) sets.set(keyOfSet(set), set)
+  }
   const { groups, snapshot } = await filters.of(db, [...sets.values()])
   const groupOf = new Map([...sets.keys()].map((key, place) => [key, groups[place]]))
   const matched: MatchedRecipient[] = []
   let steps = 0
   let turnEndsAt = performance.now() + LONGEST_TURN_MS
-  for (const [index, event] of events.entries()) {
-    const its = (setsOf[index] ?? []).flatMap((key) => groupOf.get(key) ?? [])
+  for (const place of [...places].toSorted((a, b) => a - b)) {
+    const event = events[place] as EventRow
+    const its = filterSetsOf(event).flatMap((set) => groupOf.get(keyOfSet(set)) ?? [])
     const filtered = its.filter(({ isEmpty }) => !isEmpty)
-    filters.noted(event.name, tenantOfEvent(event.id), filtered.length > 0)
     if (filtered.length === 0) continue
     if (performance.now() > turnEndsAt) {
       await setImmediate()
@@ -64,7 +65,7 @@ export async function matchRecipients(
     }
     steps += decide(event, filtered, (one, isUndecided) => {
       const { subscription, recipient } = one
-      matched.push({ event: index + 1, subscription, recipient, isUndecided })
+      matched.push({ event: place + 1, subscription, recipient, isUndecided })
     })
   }
   return { matched, unreadable: groups.flatMap(unreadableOf), snapshot, steps }
@@ -88,16 +89,6 @@ function decide(
 
 const unreadableOf = ({ unreadable }: RecipientFilters): UndecidedFilter[] =>
   unreadable.map(({ recipient }) => ({ recipient, why: 'unreadable' }))
-
-/**
- * The filter sets of an event. "__svc.publish" finds recipients without filters by the same rule.
- */
-function filterSetsOf({ name, id }: EventRow): FilterSet[] {
-  const tenant = tenantOfEvent(id)
-  const names = isReservedName(name) ? [name] : [name, '*']
-  const tenants = tenant === null ? [''] : ['', tenant]
-  return names.flatMap((one) => tenants.map((its) => ({ name: one, tenant: its })))
-}
 
 const valuesOf = ({ name, id, payload }: EventRow): EventValues =>
   new EventValues(() => ({

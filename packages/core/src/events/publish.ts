@@ -1,0 +1,161 @@
+/** Publishes events: of hosts by `svc.events.publish`, of our packages as JSON text. */
+import { checkedDb } from '../postgres/checked-db.ts'
+import type { Database } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
+import type { RetrySettings } from '../jobs/retry-settings.ts'
+import type { WorkerRegistry } from '../jobs/worker-registry.ts'
+import type { DeduplicationKey } from '../kv/kv-table.ts'
+import type { ProcessLease } from '../processes/process-lease.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { PublishOptions, PublishResult } from './event-api.ts'
+import { KnownFilters } from './filter/known-filters.ts'
+import { UndecidedFilters } from './filter/undecided-filters.ts'
+import { PublishBatch } from './publish-batch.ts'
+import {
+  publish,
+  type AttachedRow,
+  type NewEvent,
+  type PublishedOrTaken,
+  type PublishTerms,
+} from './publish-sql.ts'
+import type { Subscriptions } from './subscriptions.ts'
+import { isWanted } from './subscriptions-table.ts'
+import { Handover, Transactions } from './transactions.ts'
+import {
+  checkedEventRow,
+  checkedHostEventName,
+  checkedPublishOptions,
+  payloadText,
+} from './validate-event.ts'
+
+/** An event that is to be published. */
+export interface GivenEvent {
+  name: string
+  /** JSON text, which is kept byte for byte. */
+  payload: string
+  /** @default a new one */
+  id?: string | undefined
+  /** @default null: the operator's */
+  tenant?: string | null | undefined
+  /** It is published once for this key, else always. @default null */
+  deduplicationKey?: DeduplicationKey | null
+}
+
+/** With what, and in which transaction. */
+export interface PublishedWith {
+  /** A transaction. @default one of its own */
+  db?: Db | undefined
+  /** A row that is written in its own transaction. @default none */
+  attachedRow?: AttachedRow | undefined
+}
+
+/**
+ * What a host gives to `svc.events.publish`.
+ *
+ * @throws InvalidEventName, ReservedEventName, InvalidPayload, InvalidOption, NoTransaction
+ */
+export function givenByHost(
+  name: string,
+  payload: unknown,
+  options: PublishOptions = {},
+): { event: GivenEvent; db: Db | undefined } {
+  const event = { name: checkedHostEventName(name), payload: payloadText(payload) }
+  const { id, tenant, db } = checkedPublishOptions(options)
+  return { event: { ...event, id, tenant }, db }
+}
+
+interface Parts {
+  database: Database
+  workers: WorkerRegistry
+  retry: RetrySettings
+  transactionIdleSeconds: number
+  lease: Pick<ProcessLease, 'id'>
+  catalogue: Pick<Catalogue, 'check'>
+  telemetry: Pick<Telemetry, 'publishes'>
+  subscriptions: Pick<Subscriptions, 'declare' | 'isReady'>
+  log: Record<'warn', (details: object, message: string) => void>
+}
+
+export class Publisher {
+  readonly transactions: Transactions
+  #parts: Parts
+  #terms: PublishTerms
+  #batch: PublishBatch
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const { database, workers, retry, lease, transactionIdleSeconds, log } = parts
+    const handover = new Handover(workers, () => lease.id, new UndecidedFilters(log))
+    this.transactions = new Transactions(
+      database.pool,
+      database.db,
+      transactionIdleSeconds,
+      handover,
+    )
+    this.#terms = { retry, filters: new KnownFilters() }
+    this.#batch = new PublishBatch(database, this.#terms, handover)
+  }
+
+  /**
+   * Publishes all of them in one transaction. The results are in their order: `null` where the
+   * deduplication key was taken.
+   *
+   * @throws InvalidEventName, InvalidEventId, PayloadMismatch, InvalidTransaction, Unavailable
+   */
+  async publish(
+    given: readonly GivenEvent[],
+    how: PublishedWith = {},
+  ): Promise<(PublishResult | null)[]> {
+    const events = given.map(
+      ({ name, id, tenant = null, payload, deduplicationKey = null }): NewEvent => ({
+        ...checkedEventRow(name, id, tenant, payload),
+        mayExist: id !== undefined,
+        deduplicationKey,
+      }),
+    )
+    const { publishes } = this.#parts.telemetry
+    if (!publishes.isOn) return this.#write(events, how)
+    const named = given.map(({ name, tenant = null }) => ({ name, tenant }))
+    return publishes.measure(named, (traceContexts) =>
+      this.#write(
+        events.map((event, place) => ({ ...event, traceContext: traceContexts[place] ?? null })),
+        how,
+      ),
+    )
+  }
+
+  /** Whether some subscription or recipient wants events of ours of this name. */
+  async isWanted(db: Db, name: string): Promise<boolean> {
+    const { subscriptions } = this.#parts
+    if (!subscriptions.isReady) await subscriptions.declare()
+    return isWanted(db, name)
+  }
+
+  /** Resolves when every publish without a transaction is committed or refused. */
+  idle(): Promise<void> {
+    return this.#batch.idle()
+  }
+
+  async close(): Promise<void> {
+    await this.idle()
+    this.transactions.close()
+  }
+
+  async #write(
+    events: NewEvent[],
+    { db, attachedRow }: PublishedWith,
+  ): Promise<PublishedOrTaken[]> {
+    const { catalogue, subscriptions } = this.#parts
+    for (const { name, payload } of events) catalogue.check(name, payload)
+    // A caller with `db` holds a connection already: declaring takes a second one, and can deadlock
+    // a full pool.
+    if (!db || !subscriptions.isReady) await subscriptions.declare()
+    if (!db) return this.#batch.publish(events, attachedRow)
+    const ours = this.transactions.forOurs(checkedDb(db, 'events.publish'))
+    const { results } = await this.transactions.publish(ours, (offer) =>
+      publish(ours, { events, attachedRow, offer }, this.#terms),
+    )
+    return results
+  }
+}
