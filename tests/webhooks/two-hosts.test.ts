@@ -51,7 +51,7 @@ t.test('the events of a process that was killed end when its lease has lapsed', 
   await client.end()
   // Only this test moves the clock: the host's own timers may come whenever they like.
   const now = performance.now.bind(performance)
-  // A whole number: the sum of thirty seconds is then exact.
+  // A whole number: the sum of twenty seconds is then exact.
   let nowMs = Math.floor(performance.now())
   performance.now = () => nowMs
   t.teardown(() => {
@@ -65,8 +65,8 @@ t.test('the events of a process that was killed end when its lease has lapsed', 
     [lease.id],
   )
   // The beats of the host's own lease, of which none may come late: no process drops anything in its
-  // first half minute.
-  for (let seconds = 0; seconds < 30; seconds += 10) {
+  // first twenty seconds.
+  for (let seconds = 0; seconds < 20; seconds += 10) {
     t.equal((await eventsOf(host)).length, 3, `after ${seconds} seconds`)
     nowMs += 10_000
     await lease.renew()

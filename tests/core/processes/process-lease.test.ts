@@ -10,7 +10,7 @@ import { retireSubscription } from '../../../packages/core/src/events/subscripti
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { pretendServerAge } from '../../support/server-age.ts'
 
-const LEASE_MS = 30_000
+const LEASE_MS = 20_000
 
 /** No connection that listens: a process holds no lock. */
 const behindPooler = {
@@ -55,7 +55,7 @@ async function ground(t: Test, { serverSeconds = 3600 } = {}) {
     /** As if the process had been killed, or stopped, that long ago. */
     lapse: (lease: ProcessLease) =>
       pool.query(
-        `update svc."__svc.processes" set renewed_at = now() - interval '31 seconds' where id = $1`,
+        `update svc."__svc.processes" set renewed_at = now() - interval '21 seconds' where id = $1`,
         [lease.id],
       ),
     closedAgo: (lease: ProcessLease, seconds: number) =>
@@ -109,7 +109,7 @@ t.test('a killed process keeps its events until its lease lapses', async (t) => 
 })
 
 t.test('a start of the server renews all leases', async (t) => {
-  const { process, eventsOfS, lapse } = await ground(t, { serverSeconds: 20 })
+  const { process, eventsOfS, lapse } = await ground(t, { serverSeconds: 10 })
   const killed = await process(['a'])
   await killed.ready()
   await lapse(killed)

@@ -23,8 +23,8 @@ t.test('deliveries of an ordered webhook that wait take a statement each', async
   const of = (part: string) => statements.filter((text) => text.includes(part)).length
   // Each run of half a second begins with a claim.
   t.ok(of('claim_restricted') < COUNT / 2, `${of('claim_restricted')} claims`)
-  t.ok(of('from svc."__svc.webhooks.registrations" where id = $1') < COUNT / 2)
-  t.ok(of('line as materialized') > COUNT / 2)
+  t.ok(of('from svc."__svc.webhooks.for_delivery" where id = $1') < COUNT / 2)
+  t.ok(of('__svc.settle_in_line') > COUNT / 2)
 })
 
 t.test('at a low rate a delivery is claimed with its webhook and its event', async (t) => {
@@ -43,7 +43,7 @@ t.test('at a low rate a delivery is claimed with its webhook and its event', asy
   t.same(numbersOf(receiver.received), upTo(20))
   const of = (part: string) => statements.filter((text) => text.includes(part)).length
   // A claim that begins while an event is published may claim its delivery, and not see it.
-  const webhooks = of('from svc."__svc.webhooks.registrations" where id = $1')
+  const webhooks = of('from svc."__svc.webhooks.for_delivery" where id = $1')
   const payloads = of('octet_length(event.payload) as bytes')
   t.ok(webhooks < 7, `${webhooks} webhooks are read alone`)
   t.ok(payloads < 7, `${payloads} events are read alone`)
