@@ -1836,7 +1836,8 @@ CREATE OR REPLACE FUNCTION svc."__svc.settle"(queue_name text, ids uuid[], lease
 AS $function$
 #variable_conflict use_column
 declare
-  -- The rows whose leases are these, in the table of the queue.
+  -- The rows whose leases are these, in the table of the queue: of jobs that are done, and of the others.
+  held_done tid[];
   held tid[];
   held_in oid;
   probe_id uuid;
@@ -1844,7 +1845,10 @@ begin
   -- They are locked: the statements that follow see them as they are then, and find them without an index. By
   -- name and ids, a plan that was made while the queue was empty would read all of the queue. In a lateral part
   -- each id is looked up.
-  select array_agg(job.ctid), min(job.tableoid) into held, held_in
+  select array_agg(job.ctid) filter (where done is null or claim.id = any(done)),
+         array_agg(job.ctid) filter (where claim.id <> all(done)),
+         min(job.tableoid)
+    into held_done, held, held_in
     from unnest(ids, leases) as claim (id, lease)
    cross join lateral (
      select job.ctid, job.tableoid from svc_jobs.job as job
@@ -1852,18 +1856,12 @@ begin
         and job.state = 'active' and job.started_on = claim.lease
         for update) as job;
 
-  if done is null then
+  if held_done is not null then
     return query
     delete from svc_jobs.job as job
-     where job.ctid = any(held) and job.tableoid = held_in
+     where job.ctid = any(held_done) and job.tableoid = held_in
     returning job.id, null::timestamptz;
-    return;
   end if;
-
-  return query
-  delete from svc_jobs.job as job
-   where job.ctid = any(held) and job.tableoid = held_in and job.id = any(done)
-  returning job.id, null::timestamptz;
 
   if failed is not null then
     return query

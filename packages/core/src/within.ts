@@ -8,11 +8,13 @@ export async function within<Value, Late>(
   late: () => Late,
 ): Promise<Value | Late> {
   const { promise: isLate, resolve } = Promise.withResolvers<void>()
+  let isDecided = false
   // What came while the process was busy is read first.
-  const timer = setTimeout(() => setImmediate(resolve), ms)
+  const timer = setTimeout(() => setImmediate(() => isDecided || resolve()), ms)
   try {
     return await Promise.race([promise, isLate.then(late)])
   } finally {
+    isDecided = true
     clearTimeout(timer)
   }
 }

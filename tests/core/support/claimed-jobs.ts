@@ -62,6 +62,15 @@ export const retry = (db: Db, jobs: Job[]) => {
   return settleAndRecord(db, QUEUE, { ...NO_ENDS, failed }, rowsOf(jobs))
 }
 
+/** Some that are done and some that have failed, in one statement. */
+export const settleBoth = (db: Db, done: Job[], failed: Job[]) =>
+  settleAndRecord(
+    db,
+    QUEUE,
+    { ...NO_ENDS, done, failed: failed.map((job) => ({ ...FAILED, job })) },
+    rowsOf([...done, ...failed]),
+  )
+
 export const settledIn = async (core: Core): Promise<string[]> => {
   const { rows } = await core.db.query('select id from settled order by id')
   return rows.map(({ id }: { id: string }) => id)

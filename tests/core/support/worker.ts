@@ -18,7 +18,7 @@ export interface TestWorker {
   insert(names: string[], group?: string, parked?: boolean): Promise<void>
 }
 
-export const QUEUE = 'test.work'
+export const QUEUE = '__svc.test.work'
 export const GROUP = '00000000-0000-4000-8000-000000000001'
 
 /** A job's id follows from its name. */

@@ -7,6 +7,7 @@ import { InvalidTransaction } from '../errors.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
+import { storableJson } from '../postgres/storable.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { publishedEventId, tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
@@ -233,7 +234,7 @@ function attachedText(events: NewEvent[], ofAll: AttachedRow | undefined): strin
   for (const [place, event] of events.entries()) {
     if (event.attachedRow) add(event.attachedRow, [event], place + 1)
   }
-  return JSON.stringify(rows)
+  return storableJson(rows)
 }
 
 function publishedFrom(

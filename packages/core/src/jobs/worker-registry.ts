@@ -17,6 +17,8 @@ export class WorkerRegistry {
   #parts: Parts
   #workers = new Map<string, Worker>()
   #pumps = new Map<string, Pump>()
+  /** Of workers that were removed: their attempts have not ended. */
+  #stopping = new Set<Pump>()
   #watchers = new Set<() => void>()
   #started = false
   #listening = false
@@ -46,9 +48,10 @@ export class WorkerRegistry {
   async remove(queue: string): Promise<void> {
     const pump = this.#pumps.get(queue)
     this.#workers.delete(queue)
-    await pump?.stop()
-    // Another one may have been added meanwhile.
-    if (this.#pumps.get(queue) === pump) this.#pumps.delete(queue)
+    if (!pump) return
+    this.#pumps.delete(queue)
+    this.#stopping.add(pump)
+    await pump.stop().finally(() => this.#stopping.delete(pump))
   }
 
   async stop(): Promise<void> {
@@ -97,7 +100,8 @@ export class WorkerRegistry {
 
   /** Whether this process works on a job, or settles it. */
   holds(queue: string, jobId: string): boolean {
-    return this.#pumps.get(queue)?.holds(jobId) ?? false
+    const pumps = [this.#pumps.get(queue), ...this.#stopping]
+    return pumps.some((pump) => pump?.holds(jobId))
   }
 
   /** Begins jobs that a publish of this process has claimed, and that is committed. */

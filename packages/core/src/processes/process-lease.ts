@@ -24,10 +24,14 @@ import {
   type Subscription,
 } from './declared-subscriptions-table.ts'
 import type { Db } from '../postgres/transaction.ts'
+import { within } from '../within.ts'
 import { LOCK_TAKEN_CHANNEL, ProcessLock } from './process-lock.ts'
 
 /** The pause between two renewals: two of them may fail before the lease lapses. */
 const RENEW_MS = 6000
+const RENEWED_WITHIN_MS = 4000
+/** After a renewal that failed. */
+const AGAIN_MS = 500
 /**
  * For how long the declarations of a process still count after its orderly close, in the
  * background. A restart of the only process that declares an event takes less.
@@ -154,10 +158,15 @@ export class ProcessLease {
     const wasLate = beganMs - this.#lastRenewalMs > LEASE_SECONDS * 1000
     try {
       const isLocked = this.#lock.isHeld
-      const isAnyUndeclared = await renewProcess(this.#workerPool, this.id, {
+      const renewing = renewProcess(this.#workerPool, this.id, {
         isLocked,
         subscriptions: [...this.#subscriptions.keys()],
         closedWithinSeconds: RESTART_SECONDS,
+      })
+      // A connection may hang for longer than the lease has left.
+      const isAnyUndeclared = await within(RENEWED_WITHIN_MS, renewing, () => {
+        renewing.catch(() => {})
+        throw new Error(`no answer within ${RENEWED_WITHIN_MS / 1000} seconds`)
       })
       const hasLapsed = isAnyUndeclared === undefined
       if (hasLapsed) await this.#declareAgain()
@@ -241,7 +250,7 @@ export class ProcessLease {
   #renewLater(): void {
     this.#timer = setTimeout(
       () => void this.renew().finally(() => this.#isClosed || this.#renewLater()),
-      RENEW_MS * (0.9 + Math.random() * 0.2),
+      this.#isFailing ? AGAIN_MS : RENEW_MS * (0.9 + Math.random() * 0.2),
     )
     this.#timer.unref()
   }

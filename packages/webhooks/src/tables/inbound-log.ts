@@ -1,6 +1,12 @@
 /** The table of inbound requests. */
 import type { Db } from '@svc/core'
-import { AttachedFunction, EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
+import {
+  AttachedFunction,
+  EVERYWHERE,
+  storableJson,
+  withinReach,
+  type Reach,
+} from '@svc/core/internal'
 import { firstIdOf, timeOf } from './log-spans.ts'
 
 export type LoggedOutcome = 'accepted' | 'duplicate' | 'refused' | 'failed'
@@ -76,7 +82,7 @@ export const LOG_INBOUND = new AttachedFunction('__svc.webhooks.log_inbound')
 /** Inserts rows of requests that publish nothing. */
 export async function insertInboundRows(db: Db, rows: NewInboundRow[]): Promise<void> {
   await db.query(`select svc."__svc.webhooks.log_inbound"($1)`, [
-    JSON.stringify(rows.map((row) => rowToLog(row))),
+    storableJson(rows.map((row) => rowToLog(row))),
   ])
 }
 

@@ -83,6 +83,19 @@ t.test('as the jobs of a dead process are taken back, others keep theirs', async
   )
 })
 
+t.test('jobs of queues of the host are left to pg-boss, whatever their tier', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { jobs } = app.svc
+  await jobs.createQueue('mine')
+  await jobs.send('mine', {}, { group: { id: 'acme', tier: 'gold' }, retryLimit: 0 })
+  await jobs.fetch('mine')
+  await lostJobsOf(core.db).recover()
+  const { rows } = await core.db.query(
+    `select state::text, group_tier as tier from svc_jobs.job where name = 'mine'`,
+  )
+  t.strictSame(rows, [{ state: 'active', tier: 'gold' }])
+})
+
 t.test('pg-boss makes its own checks once a minute', async (t) => {
   const { app } = await startHost(t, { core: { worker: { enabled: false } } })
   let checks = 0

@@ -133,16 +133,21 @@ const PORTION = 5000
 
 /**
  * Jobs whose process does not run, or is one of `dead`, and claims of this process that are not new. Each part
- * of `active` has an index of active jobs, so that those that wait are not read.
+ * of `active` has an index of active jobs, so that those that wait are not read. In queues of the host
+ * `group_tier` is its own.
  */
 async function findLostJobs(db: Db, ownId: string, dead: string[]): Promise<LostJob[]> {
   const { rows } = await db.query(
     `with active as materialized (
        select name, id, started_on, group_tier, retry_count < retry_limit as has_attempts_left
-         from svc_jobs.job where state = 'active' and group_id is not null and group_tier is not null
+         from svc_jobs.job
+        where state = 'active' and group_id is not null and group_tier is not null
+          and starts_with(name, '__svc.')
        union all
        select name, id, started_on, group_tier, retry_count < retry_limit
-         from svc_jobs.job where state = 'active' and group_id is null and group_tier is not null
+         from svc_jobs.job
+        where state = 'active' and group_id is null and group_tier is not null
+          and starts_with(name, '__svc.')
      ), lost_owner as materialized (
        select owner.id
          from (select distinct group_tier from active) as owner (id)
@@ -156,6 +161,7 @@ async function findLostJobs(db: Db, ownId: string, dead: string[]): Promise<Lost
        from active
       where group_tier in (select lost_owner.id from lost_owner)
          or group_tier = $1 and started_on < now() - make_interval(secs => $3)
+      order by group_tier = $1
       limit $4`,
     [ownId, dead, UNKNOWN_AFTER_SECONDS, PORTION],
   )

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { within } from '../../packages/core/src/within.ts'
+
+const LATE = 'late'
+const never = new Promise<string>(() => {})
+
+t.test('a promise is waited for in time', async (t) => {
+  t.equal(await within(10_000, Promise.resolve('in time'), () => LATE), 'in time')
+  t.equal(await within(10_000, 'a value', () => LATE), 'a value')
+  t.equal(await within(1, never, () => LATE), LATE)
+  await t.rejects(
+    within(1, never, () => {
+      throw new Error(LATE)
+    }),
+    { message: LATE },
+  )
+  await t.rejects(
+    within(10_000, Promise.reject(new Error('failed')), () => LATE),
+    { message: 'failed' },
+  )
+})
+
+t.test(
+  'what comes in the turn in which the time is up is in time, and nothing is late',
+  async (t) => {
+    let isLate = false
+    const { promise, resolve } = Promise.withResolvers<string>()
+    // Its timer is the first of that turn, and `setImmediate` comes after all timers.
+    const waiting = within(1, promise, () => {
+      isLate = true
+      return LATE
+    })
+    setTimeout(() => resolve('in time'), 1)
+    const until = performance.now() + 20
+    while (performance.now() < until);
+    t.equal(await waiting, 'in time')
+    await new Promise((done) => setImmediate(done))
+    t.equal(isLate, false)
+  },
+)
