@@ -5,6 +5,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import {
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -33,7 +34,9 @@ export function makePackedHost(dependencies: string[], workspace = WORKSPACE): s
   const tarballs = join(host, 'tarballs')
   const ran = runIn(workspace)
   ran('pnpm', '-r', '--filter', './packages/*', 'pack', '--pack-destination', tarballs)
-  for (const name of PACKAGES) {
+  // Another checkout may have fewer.
+  const packages = PACKAGES.filter((name) => existsSync(join(workspace, 'packages', name)))
+  for (const name of packages) {
     const folder = join(host, 'node_modules/@svc', name)
     const [tarball] = globSync(join(tarballs, `svc-${name}-*.tgz`))
     mkdirSync(folder, { recursive: true })
