@@ -87,8 +87,6 @@ t.test('each kind of change of the schema shows in the dump', async (t) => {
     `alter table svc."__svc.kv" set (toast.autovacuum_enabled = off)`,
     `alter table svc."__svc.webhooks.delivery_log.rest" alter event set default ''`,
     `drop index svc."__svc.kv_expires_at_idx"`,
-    `drop trigger mark_inserted on svc."__svc.auth.api_keys"`,
-    `alter table svc."__svc.auth.api_keys" disable trigger mark_inserted`,
     `alter function svc."__svc.first_uuid" stable`,
     `create or replace function svc_jobs.job_now() returns timestamptz stable language sql return now()`,
     `do $$ begin

@@ -49,18 +49,20 @@ create table svc."__svc.auth.api_keys" (
   expires_at timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,
-  -- The transaction that wrote the row. Processes poll for new keys: one finds what was committed since
-  -- the snapshot of its last poll. Other than a sequence this misses no transaction that commits late.
-  inserted_in xid8 not null
+  -- What was published about its end: that so many days are left, or 0 once it has expired. The column is
+  -- written in the transaction of the event, so that of several processes one publishes it.
+  expiry_notice integer,
+  -- The last use, or the creation, that an event says the key was unused since.
+  unused_notice_of timestamptz
 );
 
 create index on svc."__svc.auth.api_keys" (user_id, id desc);
 create index on svc."__svc.auth.api_keys" (tenant, id desc);
 create index on svc."__svc.auth.api_keys" (key_prefix, id desc);
-create index on svc."__svc.auth.api_keys" (inserted_in);
--- The keys that have an end, by it.
+-- The keys whose end is still to be published, by it. One that had expired when its row was made, as by
+-- an import, is no news.
 create index on svc."__svc.auth.api_keys" (expires_at)
-  where expires_at is not null and revoked_at is null;
+  where expires_at > created_at and revoked_at is null and expiry_notice is distinct from 0;
 -- For lists of keys by their state: few are revoked, disabled or expire, of however many.
 create index api_keys_revoked on svc."__svc.auth.api_keys" (id desc) where revoked_at is not null;
 create index api_keys_disabled on svc."__svc.auth.api_keys" (id desc) where not enabled;
@@ -80,7 +82,7 @@ insert into svc."__svc.auth.epoch" default values;
 
 -- What the counters in svc."__svc.kv" amount to. It is written in the transaction that counts, and
 -- read instead of them, so that the guard does not depend on a table of the application. Processes poll
--- for changes as they do for new keys.
+-- for changes: one finds what was committed since the snapshot of its last poll.
 create table svc."__svc.auth.failing_prefixes" (
   prefix text collate "C" primary key,
   is_blocked boolean not null,
@@ -91,27 +93,6 @@ create table svc."__svc.auth.failing_prefixes" (
 
 create index on svc."__svc.auth.failing_prefixes" (changed_in);
 create index on svc."__svc.auth.failing_prefixes" (expires_at);
-
--- Which events about the age of keys were published. The row is written in the transaction of the
--- event, so that of several processes one publishes it.
-create table svc."__svc.auth.key_notices" (
-  key_id uuid not null,
-  -- 'expiring:7', 'expired', or 'unused:' and the time of the last use.
-  notice text collate "C" not null,
-  published_at timestamptz not null default now(),
-  primary key (key_id, notice)
-);
-
-create index on svc."__svc.auth.key_notices" (published_at);
-
--- Up to when the expiries of keys are published. A process that has published what was due moves it
--- on, so that what expires while no process looks is published later.
-create table svc."__svc.auth.published_expiries" (
-  is_only boolean primary key default true check (is_only),
-  until timestamptz not null
-);
-
-insert into svc."__svc.auth.published_expiries" (until) values (now());
 
 -- Limits and quotas of keys. A process takes allowances from here in portions, ahead of need; see
 -- docs/limits.md for the bounds that this keeps.

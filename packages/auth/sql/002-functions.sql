@@ -1,17 +1,3 @@
--- A trigger and not a default: a restored dump names the column, with a value of another time.
-create function svc."__svc.auth.mark_new_key"() returns trigger
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  new.inserted_in := pg_current_xact_id();
-  return new;
-end
-$$;
-
-create trigger mark_inserted before insert or update of key_hash on svc."__svc.auth.api_keys"
-  for each row execute function svc."__svc.auth.mark_new_key"();
-
 -- In a restore the row of the user may come later: the tenant in the dump stays then.
 create function svc."__svc.auth.tenant_of_key"() returns trigger
 language plpgsql
@@ -67,13 +53,16 @@ create trigger tell_deleted after delete on svc."__svc.auth.api_keys"
   referencing old table as was
   for each statement execute function svc."__svc.auth.tell_changed_keys"();
 
--- Grants of one window. `at_ms` is the time; the rest is as in "grant_allowances".
+-- What a process gets of one window. `want`: for requests that wait, as decided by "grant_allowances",
+-- which has locked the row. They use it within `late_ms`, and it counts from then on. `wanted_ahead`:
+-- for later requests, at most. `held_here`: what the process holds ahead of need already. It gives
+-- `returned` back of grants since `returned_stamp`, as long as that grant is in the window. `valid_ms`: for
+-- how long it may use what it holds.
 create function svc."__svc.auth.grant_of_window"(
   whose text, seconds integer, lim integer, holder uuid, late_ms float8,
   want integer, wanted_ahead integer, held_here integer,
-  return_stamps float8[], return_counts integer[], at_ms float8,
-  out granted integer, out ahead integer, out stamp float8, out used bigint,
-  out valid_ms float8, out retry_ms float8, out others_hold integer
+  returned integer, returned_stamp float8, now_ms float8,
+  out ahead integer, out stamp float8, out used bigint, out valid_ms float8, out retry_ms float8
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -82,125 +71,99 @@ declare
   w svc."__svc.auth.windows";
   window_ms float8 := seconds * 1000.0;
   -- How long a process may hold allowances ahead of need. After a kill the part of the tenth that the
-  -- process held is missing for as long. The package calculates the same.
+  -- process held is missing for as long.
   lease_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
   slice_ms float8 := case when lim > 128 then window_ms / 128 end;
-  now_ms float8;
+  most_ahead integer := case when lim > 10 then lim / 10 else 0 end;
   times float8[] := '{}';
   counts integer[] := '{}';
   -- The holders that are left, and what they hold.
   ids uuid[] := '{}';
   amounts integer[] := '{}';
   ends float8[] := '{}';
+  others integer := 0;
   first_at float8;
   found_at integer;
-  others integer := 0;
-  -- Granted just now to requests that waited, and given back where they need it no more.
-  unsure integer := 0;
-  is_set_back boolean := false;
-  most_ahead integer := case when lim > 10 then lim / 10 else 0 end;
+  less integer;
+  is_changed boolean := want > 0;
 begin
-  loop
-    select * into w from svc."__svc.auth.windows" as r
-     where r.subject = whose and r.per_seconds = seconds for update;
-    exit when found;
-    -- What is given back of a row that was deleted makes no new one.
-    if want = 0 and wanted_ahead = 0 then
-      w.granted_at := '{}';
-      w.granted := '{}';
-      w.holders := '{}';
-      w.held := '{}';
-      w.held_until := '{}';
-      exit;
-    end if;
-    insert into svc."__svc.auth.windows" (subject, per_seconds, unused_after)
-    values (whose, seconds, 'infinity') on conflict do nothing;
-  end loop;
-  -- Read under the lock, so that a later grant has a later time.
-  now_ms := coalesce(at_ms, extract(epoch from clock_timestamp())::float8 * 1000);
+  used := 0;
+  ahead := 0;
+  select * into w from svc."__svc.auth.windows" as r
+   where r.subject = whose and r.per_seconds = seconds;
+  if not found then return; end if;
   stamp := now_ms + late_ms;
 
-  for r in 1 .. coalesce(cardinality(return_stamps), 0) loop
-    -- Its entry has left the window: a later one would become less.
-    continue when return_stamps[r] + window_ms <= now_ms;
-    -- The entry that the grant became a part of: it has the first time from the stamp on.
-    found_at := null;
-    for i in 1 .. cardinality(w.granted_at) loop
-      if w.granted_at[i] >= return_stamps[r]
-         and (found_at is null or w.granted_at[i] < w.granted_at[found_at]) then
-        found_at := i;
-      end if;
-    end loop;
-    if found_at is not null then
-      w.granted[found_at] := greatest(0, w.granted[found_at] - return_counts[r]);
-    end if;
-  end loop;
-
-  used := 0;
-  found_at := null;
-  for i in 1 .. cardinality(w.granted_at) loop
+  if returned > 0 then
+    -- The oldest become less: what is used is never counted for less than a window.
+    select array_agg(at order by at), array_agg(count order by at) into w.granted_at, w.granted
+      from unnest(w.granted_at, w.granted) as entry (at, count);
+  end if;
+  for i in 1 .. coalesce(cardinality(w.granted_at), 0) loop
     -- A time far ahead: the clock was set back. What it counts is used at the latest by the end of the
     -- longest late_ms.
     if w.granted_at[i] > now_ms + 5000 then
       w.granted_at[i] := now_ms + 2000;
-      is_set_back := true;
+      is_changed := true;
     end if;
-    if w.granted_at[i] + window_ms > now_ms and w.granted[i] > 0 then
+    if w.granted_at[i] + window_ms <= now_ms then continue; end if;
+    less := case when returned_stamp + window_ms > now_ms then least(returned, w.granted[i]) else 0 end;
+    if less > 0 then
+      returned := returned - less;
+      w.granted[i] := w.granted[i] - less;
+      is_changed := true;
+    end if;
+    if w.granted[i] > 0 then
       times := times || w.granted_at[i];
       counts := counts || w.granted[i];
       used := used + w.granted[i];
-      first_at := least(first_at, w.granted_at[i]);
-      if w.granted_at[i] > now_ms then unsure := unsure + w.granted[i]; end if;
       if floor(w.granted_at[i] / slice_ms) = floor(stamp / slice_ms) then
         found_at := cardinality(times);
       end if;
     end if;
   end loop;
-  granted := greatest(0, least(want, lim - used));
 
   for i in 1 .. cardinality(w.holders) loop
-    if w.holders[i] <> holder and w.held_until[i] > now_ms then
+    if w.holders[i] = holder then
+      valid_ms := least(w.held_until[i] - now_ms, lease_ms);
+      is_changed := is_changed or w.held[i] <> held_here;
+    elsif w.held_until[i] > now_ms then
       ids := ids || w.holders[i];
       amounts := amounts || w.held[i];
       ends := ends || least(w.held_until[i], now_ms + lease_ms);
-      is_set_back := is_set_back or w.held_until[i] > now_ms + lease_ms;
+      is_changed := is_changed or w.held_until[i] > now_ms + lease_ms;
       others := others + w.held[i];
     end if;
   end loop;
-  others_hold := others + unsure;
-  valid_ms := lease_ms;
   -- An even share of what may be held in all, and never more than is left of it.
-  ahead := greatest(0, least(wanted_ahead, lim - used - granted, most_ahead - others - held_here,
+  ahead := greatest(0, least(wanted_ahead, lim - used - want, most_ahead - others - held_here,
     ceil(most_ahead::float8 / (cardinality(ids) + 1))::integer - held_here));
-  if wanted_ahead > 0 or held_here + ahead > 0 then
+  if wanted_ahead > 0 or held_here > 0 then
+    -- What it holds ends as before where nothing else is written.
+    if ahead > 0 or valid_ms is null or valid_ms < lease_ms * 0.7 then
+      valid_ms := lease_ms;
+      is_changed := true;
+    end if;
     ids := ids || holder;
     amounts := amounts || held_here + ahead;
     ends := ends || now_ms + valid_ms;
   end if;
 
-  if granted + ahead > 0 then
+  if want + ahead > 0 then
     if found_at is null then
       times := times || stamp;
-      counts := counts || granted + ahead;
+      counts := counts || want + ahead;
     else
       times[found_at] := greatest(times[found_at], stamp);
-      counts[found_at] := counts[found_at] + granted + ahead;
+      counts[found_at] := counts[found_at] + want + ahead;
       stamp := times[found_at];
-      -- Where that entry was the first, another one may be now.
-      first_at := null;
-      for i in 1 .. cardinality(times) loop
-        first_at := least(first_at, times[i]);
-      end loop;
     end if;
-    used := used + granted + ahead;
-    first_at := least(first_at, stamp);
+    used := used + want + ahead;
   end if;
-  if first_at is not null then retry_ms := greatest(0, first_at + window_ms - now_ms); end if;
-  -- Nothing but times that have passed would be written.
-  if granted + ahead = 0 and coalesce(cardinality(return_stamps), 0) = 0 and not is_set_back
-     and ids = w.holders and amounts = w.held then
-    return;
-  end if;
+  select greatest(0, min(at) + window_ms - now_ms) into retry_ms
+    from unnest(times) as at having count(*) > 0;
+  -- Else nothing but times that have passed would be written.
+  if not is_changed then return; end if;
   update svc."__svc.auth.windows" as r
      set granted_at = times, granted = counts, holders = ids, held = amounts, held_until = ends,
          unused_after = date_trunc('hour', to_timestamp((now_ms + window_ms) / 1000))
@@ -209,123 +172,187 @@ begin
 end
 $$;
 
--- Grants of one quota. Each need is one of "costs", as often as "times" says, in the order in which the
--- requests came. The process spends "held_here" first.
+-- The beginning of a quota's period at that time.
+create function svc."__svc.auth.period_start"(quota_period text, at timestamptz) returns timestamptz
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case quota_period when 'total' then to_timestamp(0)
+    else date_trunc(quota_period, at, 'utc') end
+$$;
+
+-- The same of one quota. Its grants count for the period that its stamp begins.
 create function svc."__svc.auth.grant_of_quota"(
-  whose text, quota_period text, lim integer, costs integer[], times integer[],
-  wanted_ahead integer, held_here integer,
-  return_stamps float8[], return_counts integer[], at_ms float8,
-  out granted integer, out ahead integer, out stamp float8, out used bigint,
-  out valid_ms float8, out retry_ms float8, out others_hold integer
+  whose text, quota_period text, lim integer, want integer, wanted_ahead integer,
+  returned integer, returned_stamp float8, now_ms float8,
+  out ahead integer, out stamp float8, out used bigint, out valid_ms float8, out retry_ms float8
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   q svc."__svc.auth.quotas";
-  now_at timestamptz;
-  starts timestamptz;
-  ends timestamptz;
-  needs integer := coalesce(cardinality(costs), 0);
-  unspent bigint := held_here;
-  passed bigint;
-  is_short boolean := false;
+  starts timestamptz := svc."__svc.auth.period_start"(quota_period, to_timestamp(now_ms / 1000));
 begin
-  if needs > 0 or wanted_ahead > 0 then
-    insert into svc."__svc.auth.quotas" values (whose, quota_period, '-infinity', 0)
-        on conflict do nothing;
-  end if;
+  used := 0;
+  ahead := 0;
   select * into q from svc."__svc.auth.quotas" as r
-   where r.subject = whose and r.period = quota_period for update;
-  now_at := coalesce(to_timestamp(at_ms / 1000), clock_timestamp());
-  if not found then
-    q.period_start := '-infinity';
-    q.granted := 0;
-  end if;
-  starts := case when quota_period = 'total' then to_timestamp(0)
-    else date_trunc(quota_period, now_at, 'utc') end;
+   where r.subject = whose and r.period = quota_period;
   -- Where the clock was set back the later period goes on.
-  if q.period_start < starts then
-    q.period_start := starts;
-    q.granted := 0;
-  end if;
+  if q.period_start > starts then starts := q.period_start; end if;
+  stamp := extract(epoch from starts)::float8 * 1000;
   if quota_period <> 'total' then
-    ends := (q.period_start at time zone 'utc' + ('1 ' || quota_period)::interval) at time zone 'utc';
+    valid_ms := extract(epoch from (starts at time zone 'utc' + ('1 ' || quota_period)::interval)
+      at time zone 'utc')::float8 * 1000 - now_ms;
+    retry_ms := valid_ms;
   end if;
-  stamp := extract(epoch from q.period_start)::float8 * 1000;
-  for r in 1 .. coalesce(cardinality(return_stamps), 0) loop
-    if return_stamps[r] = stamp then q.granted := greatest(0, q.granted - return_counts[r]); end if;
-  end loop;
-
-  granted := 0;
-  for n in 1 .. needs loop
-    passed := least(times[n], greatest(0, lim - q.granted - granted + unspent) / costs[n]);
-    is_short := is_short or passed < times[n];
-    granted := granted + greatest(0, passed * costs[n] - unspent);
-    unspent := greatest(0, unspent - passed * costs[n]);
-  end loop;
-  -- A tenth of what is left: the last ones are taken one by one. None for a key that is short of some.
-  ahead := case when is_short then 0
-    else greatest(0, least(wanted_ahead, (lim - q.granted - granted) / 10)) end;
-  q.granted := q.granted + granted + ahead;
-  used := q.granted;
-  valid_ms := extract(epoch from ends - now_at)::float8 * 1000;
-  retry_ms := valid_ms;
-  others_hold := 0;
+  if q.period is null then return; end if;
+  used := case when q.period_start = starts then q.granted else 0 end;
+  if returned_stamp = stamp then used := greatest(0, used - returned); end if;
+  -- A tenth of what is left: the last ones are taken one by one.
+  ahead := greatest(0, least(wanted_ahead, (lim - used - want) / 10));
+  used := used + want + ahead;
   update svc."__svc.auth.quotas" as r
-     set period_start = q.period_start, granted = q.granted
+     set period_start = starts, granted = used
    where r.subject = whose and r.period = quota_period
-     and (r.period_start, r.granted) is distinct from (q.period_start, q.granted);
+     and (r.period_start, r.granted) is distinct from (starts, used);
 end
 $$;
 
--- For all limits and quotas that a process needs allowances of, one element of the arrays each.
--- `wants`: for requests that wait; they use what they are granted within `late_ms`, and it counts from
--- then on. `aheads`: for later requests, at most. `helds`: what the process `holder` holds ahead of
--- need already. `return_*`: what it gives back of the grant of that stamp, with the place of the ask.
--- The needs of the quota at place n are the `need_costs` and `need_times` from the end of the place
--- before it to `need_ends`[n]: what waits for a quota gets all that it needs, or nothing.
+-- What a process gets of limits and quotas, for requests that wait and ahead of need.
+--   places: [{ subject, seconds, period, limit, demanded, ahead, held, returned, stamp }]. A limit has
+--     `seconds`, a quota its `period`; `demanded`: a demand names it; the rest is as in
+--     "grant_of_window".
+--   demands: [{ on: [[place, limit, reserved]], needs: [[cost, times]] }], the requests of a key. Each of
+--     them takes one of every limit and its cost of every quota that it is `on`, or nothing of any. What
+--     the process has `reserved` of what it holds is taken first. Places count from 0.
+-- Returns { passed: [[times]], places: [[ahead, stamp, used, valid_ms, retry_ms]] }: how many of each
+-- need pass. Needs are served in their order.
 create function svc."__svc.auth.grant_allowances"(
-  holder uuid, late_ms float8, subjects text[], periods text[], limits integer[],
-  wants integer[], aheads integer[], helds integer[],
-  need_ends integer[], need_costs integer[], need_times integer[],
-  return_places integer[], return_stamps float8[], return_counts integer[],
-  at_ms float8 default null
-) returns table (place integer, granted integer, ahead integer, stamp float8, used bigint,
-  valid_ms float8, retry_ms float8, others_hold integer)
+  holder uuid, late_ms float8, places jsonb, demands jsonb, at_ms float8 default null
+) returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  stamps float8[];
-  counts integer[];
-  needs_from integer;
+  now_ms float8;
+  -- Of each place: whether it is a quota, how much is used, how much of that is granted to requests here,
+  -- and whether a request is refused that needed it: then nothing is granted ahead of need.
+  is_quota boolean[];
+  used bigint[];
+  wants integer[];
+  is_short boolean[];
+  place record;
+  answer record;
+  demand jsonb;
+  need jsonb;
+  -- Of each target of a demand: its place, its limit, and what is left of what is reserved.
+  spots integer[];
+  limits integer[];
+  reserved integer[];
+  cost integer;
+  passing integer;
+  granted integer;
+  passed integer[];
+  all_passed jsonb[] := '{}';
+  answers jsonb[] := '{}';
 begin
   -- A crash of Postgres may lose the grants of the last moments, of limits but not of quotas: a
   -- request that waits for them need not wait for the disk.
-  if not periods && array['day', 'month', 'total'] then
+  if not places @? '$[*].period ? (@ != null)' then
     perform set_config('synchronous_commit', 'off', true);
   end if;
-  -- In one order in all processes: two statements cannot wait for each other.
-  for place in
-    select i from generate_subscripts(subjects, 1) as i
-     order by subjects[i] collate "C", periods[i] collate "C"
-  loop
-    select array_agg(return_stamps[r]), array_agg(return_counts[r]) into stamps, counts
-      from generate_subscripts(return_places, 1) as r where return_places[r] = place;
-    if periods[place] in ('day', 'month', 'total') then
-      needs_from := coalesce(need_ends[place - 1], 0) + 1;
-      select * into granted, ahead, stamp, used, valid_ms, retry_ms, others_hold
-        from svc."__svc.auth.grant_of_quota"(subjects[place], periods[place], limits[place],
-          need_costs[needs_from : need_ends[place]], need_times[needs_from : need_ends[place]],
-          aheads[place], helds[place], stamps, counts, at_ms);
-    else
-      select * into granted, ahead, stamp, used, valid_ms, retry_ms, others_hold
-        from svc."__svc.auth.grant_of_window"(subjects[place], periods[place]::integer, limits[place],
-          holder, late_ms, wants[place], aheads[place], helds[place], stamps, counts, at_ms);
-    end if;
-    return next;
+  -- In one order in all processes: two statements cannot wait for each other. What is only given back
+  -- makes no row.
+  insert into svc."__svc.auth.windows" (subject, per_seconds, unused_after)
+  select p.subject, p.seconds, 'infinity'
+    from jsonb_to_recordset(places) as p (subject text, seconds integer, demanded boolean, ahead integer)
+   where p.seconds is not null and (p.demanded or p.ahead > 0)
+   order by p.subject collate "C", p.seconds
+      on conflict do nothing;
+  insert into svc."__svc.auth.quotas" (subject, period, period_start, granted)
+  select p.subject, p.period, '-infinity', 0
+    from jsonb_to_recordset(places) as p (subject text, period text, demanded boolean, ahead integer)
+   where p.period is not null and (p.demanded or p.ahead > 0)
+   order by p.subject collate "C", p.period collate "C"
+      on conflict do nothing;
+  perform from svc."__svc.auth.windows" as r
+    join jsonb_to_recordset(places) as p (subject text, seconds integer)
+      on r.subject = p.subject and r.per_seconds = p.seconds
+   order by r.subject, r.per_seconds for update of r;
+  perform from svc."__svc.auth.quotas" as r
+    join jsonb_to_recordset(places) as p (subject text, period text)
+      on r.subject = p.subject and r.period = p.period
+   order by r.subject, r.period for update of r;
+  -- Read under the locks, so that a later grant has a later time.
+  now_ms := coalesce(at_ms, extract(epoch from clock_timestamp())::float8 * 1000);
+
+  select array_agg(p.period is not null order by p.place),
+         array_agg(case when p.period is null then of_window.used else coalesce(of_quota.granted, 0) end
+                   order by p.place),
+         array_agg(0),
+         array_agg(false)
+    into is_quota, used, wants, is_short
+    from rows from (jsonb_to_recordset(places)
+           as (subject text, seconds integer, period text, returned integer, stamp float8))
+         with ordinality as p (subject, seconds, period, returned, stamp, place)
+    left join lateral (
+      -- Without what "grant_of_window" takes back.
+      select greatest(0, sum(entry.count)
+               - case when p.stamp + p.seconds * 1000.0 > now_ms then p.returned else 0 end) as used
+        from svc."__svc.auth.windows" as r, unnest(r.granted_at, r.granted) as entry (at, count)
+       where r.subject = p.subject and r.per_seconds = p.seconds
+         and entry.at + r.per_seconds * 1000.0 > now_ms) as of_window on true
+    left join svc."__svc.auth.quotas" as of_quota
+      on of_quota.subject = p.subject and of_quota.period = p.period
+     and of_quota.period_start
+         >= svc."__svc.auth.period_start"(of_quota.period, to_timestamp(now_ms / 1000));
+
+  for demand in select jsonb_array_elements(demands) loop
+    select array_agg((value ->> 0)::integer + 1), array_agg((value ->> 1)::integer),
+           array_agg((value ->> 2)::integer)
+      into spots, limits, reserved
+      from jsonb_array_elements(demand -> 'on');
+    passed := '{}';
+    for need in select jsonb_array_elements(demand -> 'needs') loop
+      passing := need -> 1;
+      for n in 1 .. cardinality(spots) loop
+        cost := case when is_quota[spots[n]] then (need -> 0)::integer else 1 end;
+        if cost > 0 then
+          passing := least(passing, greatest(0, limits[n] - used[spots[n]] + reserved[n]) / cost);
+        end if;
+      end loop;
+      for n in 1 .. cardinality(spots) loop
+        cost := case when is_quota[spots[n]] then (need -> 0)::integer else 1 end;
+        granted := greatest(0, passing * cost - reserved[n]);
+        reserved[n] := greatest(0, reserved[n] - passing * cost);
+        used[spots[n]] := used[spots[n]] + granted;
+        wants[spots[n]] := wants[spots[n]] + granted;
+        is_short[spots[n]] := is_short[spots[n]] or passing < (need -> 1)::integer;
+      end loop;
+      passed := passed || passing;
+    end loop;
+    all_passed := all_passed || to_jsonb(passed);
   end loop;
+
+  for place in
+    select * from rows from (jsonb_to_recordset(places) as (subject text, seconds integer,
+      period text, "limit" integer, ahead integer, held integer, returned integer, stamp float8))
+      with ordinality as p (subject, seconds, period, lim, ahead, held, returned, stamp, nth)
+  loop
+    if is_short[place.nth] then place.ahead := 0; end if;
+    if place.seconds is null then
+      select * into answer from svc."__svc.auth.grant_of_quota"(place.subject, place.period, place.lim,
+        wants[place.nth], place.ahead, place.returned, place.stamp, now_ms);
+    else
+      select * into answer from svc."__svc.auth.grant_of_window"(place.subject, place.seconds, place.lim,
+        holder, late_ms, wants[place.nth], place.ahead, place.held, place.returned, place.stamp,
+        now_ms);
+    end if;
+    answers := answers || jsonb_build_array(answer.ahead, answer.stamp, answer.used, answer.valid_ms,
+      answer.retry_ms);
+  end loop;
+  return jsonb_build_object('passed', all_passed, 'places', answers);
 end
 $$;
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { MeterRegistry, metersOf } from '../../../packages/auth/src/limits/meter-registry.ts'
+import { membersOf, MeterRegistry } from '../../../packages/auth/src/limits/meter-list.ts'
 import {
   rateLimit,
   rateLimitLabels,
@@ -16,7 +16,7 @@ t.test('each limit and the quota is a member of both fields', (t) => {
     { subject: 'tenant:b', period: 60, limit: 100 },
   ]
   const quota = { subject: 'key:a', period: 'month', limit: 1000 } as const
-  const list = new MeterRegistry().listOf(rules, quota, 0)!
+  const list = new MeterRegistry().listOf(rules, quota)!
   t.equal(
     rateLimitPolicy(list),
     '"5-per-1s";q=5;w=1, "tenant-100-per-60s";q=100;w=60, "quota-month";q=1000',
@@ -26,21 +26,20 @@ t.test('each limit and the quota is a member of both fields', (t) => {
     rateLimit(list, labels, 0),
     '"5-per-1s";r=5, "tenant-100-per-60s";r=100, "quota-month";r=1000',
   )
-  const [meter] = metersOf(list)
-  const request = meter?.request({ rule: meter.rule, needs: [{ cost: 1, times: 1 }] }, 'holder', 0)
-  const answer = { granted: 1, ahead: 0, stamp: 5, used: 2, validMs: 1000, retryMs: 700 }
-  const sending = { sentAt: 0, lateMs: 5, holder: 'holder', now: 1 }
-  meter?.apply(request!, { ...answer, othersHold: 0 }, sending)
-  meter?.take(1, 1)
+  const { meter } = list
+  const place = meter.ask(true, 0, 1)
+  meter.admit(5, 1)
+  const answer = { ahead: 0, stamp: 5, used: 2, validMs: null, retryMs: 700 }
+  meter.apply(place, answer, { sentAt: 0, lateMs: 5, now: 1 })
   t.match(rateLimit(list, labels, 200), /^"5-per-1s";r=3;t=1, /, 'another process has used one')
   t.end()
 })
 
 t.test('of two limits for one period the stricter one holds', (t) => {
   const rules = [100, 5, 20].map((limit) => ({ subject: 'key:a', period: 60, limit }))
-  const list = new MeterRegistry().listOf(rules, null, 0)!
+  const list = new MeterRegistry().listOf(rules, null)!
   t.same(
-    metersOf(list).map(({ rule }) => rule.limit),
+    membersOf(list).map(({ rule }) => rule.limit),
     [5],
   )
   t.end()
@@ -49,11 +48,11 @@ t.test('of two limits for one period the stricter one holds', (t) => {
 t.test('a key that was cached before its meters were dropped shares those of today', (t) => {
   const registry = new MeterRegistry()
   const rule = { subject: 'tenant:b', period: 60, limit: 100 }
-  const listed = () => registry.listOf([rule], null, 0)!
+  const listed = () => registry.listOf([rule], null)!
   const [cached, other] = [listed(), listed()]
   registry.drop(cached.meter)
-  registry.revive(cached, 1)
-  registry.revive(other, 1)
+  registry.revive(cached)
+  registry.revive(other)
   t.equal(cached.meter, other.meter)
   t.equal(registry.size, 1)
   t.end()
@@ -73,12 +72,12 @@ t.test('Retry-After of a quota is the end of its period, however late it is writ
     const from = stage.now
     t.same(host.ask(list, list), ['passed', 'passed'])
     const refusing = host.askFor(list, 1)
-    t.equal(refusing, list.meter)
+    t.equal(refusing, list)
     // Until then the process remembers the refusal, and asks Postgres again after it.
     stage.pass(200)
     const passed = Math.floor((stage.now - from) / 1000)
     const expected = seconds && seconds - passed
-    t.equal(retryAfterSeconds(list, list.meter, stage.now), expected, period)
+    t.equal(retryAfterSeconds(list, list, stage.now), expected, period)
   }
   t.end()
 })

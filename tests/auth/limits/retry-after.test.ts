@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { retryAfterSeconds } from '../../../packages/auth/src/limits/rate-limit-headers.ts'
-import type { LimitDecision } from '../../../packages/auth/src/limits/waiting-requests.ts'
+import type { LimitDecision } from '../../../packages/auth/src/limits/limiter.ts'
 import { startHost } from '../support/host.ts'
 import { LimiterStage, type StagedProcess } from '../support/limiter-stage.ts'
 import { seededRandom } from '../support/random.ts'
@@ -51,7 +51,8 @@ for (const [limit, period] of LIMITS) {
           const everyMs = (): number => random() * share
           const seconds = useUp(stage, [process], { limit, period, everyMs })
           const name = `seed ${seed}, ${tookMs} ms a statement: after ${seconds} s`
-          t.ok(seconds !== undefined && seconds >= 1 && seconds <= period, name)
+          // Postgres counts a request for a window from a little later on: at most a second more.
+          t.ok(seconds !== undefined && seconds >= 1 && seconds <= period + 1, name)
           stage.pass(seconds! * 1000)
           t.ok(isPassed(process.askFor(process.listOf([rule(limit, period)]), 1)), name)
         }
@@ -68,7 +69,7 @@ t.test('the requests of two processes pass after Retry-After too', async (t) => 
     const processes = [stage.start('one'), stage.start('other')]
     for (let round = 0; round < 5; round++) {
       const seconds = useUp(stage, processes, { limit, period, everyMs: () => 1 })
-      t.ok(seconds! <= period, `${seconds} of ${period} s`)
+      t.ok(seconds! <= period + 1, `${seconds} of ${period} s`)
       stage.pass(seconds! * 1000)
       const process = processes[round % 2]!
       t.ok(
@@ -77,60 +78,6 @@ t.test('the requests of two processes pass after Retry-After too', async (t) => 
       )
     }
   }
-})
-
-t.test('no more requests are held than the limit allows, and the others are refused', async (t) => {
-  const stage = new LimiterStage()
-  const process = stage.start('one')
-  const list = process.listOf([rule(3, 1)])
-  t.strictSame(process.ask(list, list, list), ['passed', 'passed', 'passed'])
-  stage.pass(1000)
-  // Postgres counts the first requests of a process for up to 50 ms longer.
-  const decisions: LimitDecision[] = []
-  const ask = (): void => {
-    const decision = process.limiter.take(list, 1)
-    if (decision === null) process.limiter.wait(list, 1, (late) => decisions.push(late))
-    else decisions.push(decision)
-  }
-  for (let n = 0; n < 5; n++) ask()
-  stage.pass(10)
-  t.equal(decisions.length, 2, 'two are refused')
-  t.notOk(decisions.some(isPassed))
-  const statements = stage.batches.length
-  for (let n = 0; n < 50; n++) ask()
-  t.equal(decisions.length, 52, 'a flood is refused at once')
-  stage.pass(100)
-  t.equal(decisions.filter(isPassed).length, 3)
-  t.equal(decisions.length, 55)
-  t.ok(stage.batches.length <= statements + 2, `${stage.batches.length - statements} statements`)
-})
-
-t.test('a held request gets its 503 where Postgres is away when it is tried again', async (t) => {
-  const stage = new LimiterStage()
-  const process = stage.start('one')
-  const list = process.listOf([rule(1, 1)])
-  t.strictSame(process.ask(list), ['passed'])
-  stage.pass(1000)
-  const decisions: LimitDecision[] = []
-  process.limiter.wait(list, 1, (late) => decisions.push(late))
-  stage.pass(20)
-  stage.isAway = true
-  const other = process.listOf([{ ...rule(1, 1), subject: 'key:b' }])
-  t.strictSame(process.ask(other), ['unavailable'])
-  t.strictSame(decisions, [])
-  stage.pass(40)
-  t.strictSame(decisions, ['unavailable'])
-})
-
-t.test('a request that another limit refuses for longer is not held', async (t) => {
-  const stage = new LimiterStage()
-  const process = stage.start('one')
-  const list = process.listOf([rule(1, 1), { ...rule(2, 60), subject: 'tenant:b' }])
-  t.ok(isPassed(process.askFor(list, 1)))
-  stage.pass(1100)
-  t.ok(isPassed(process.askFor(list, 1)))
-  stage.pass(1000)
-  t.strictSame(process.ask(list), ['over'])
 })
 
 t.test('over HTTP, who waits for exactly Retry-After passes', async (t) => {
@@ -144,11 +91,11 @@ t.test('over HTTP, who waits for exactly Retry-After passes', async (t) => {
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all([ask(), ask(), ask()])
     const refused = answers.find(({ status }) => status === 429)!
-    t.equal(refused.headers['retry-after'], '1')
-    await pause(1000)
+    const seconds = Number(refused.headers['retry-after'])
+    t.ok(seconds === 1 || seconds === 2, `${seconds}`)
+    await pause(seconds * 1000)
     statuses.push((await ask()).status)
-    await pause(1100)
+    await pause(2000)
   }
-  // On a busy machine a statement may take longer than a request is held for.
-  t.ok(statuses.includes(200), `${statuses}`)
+  t.same(statuses, [200, 200, 200])
 })

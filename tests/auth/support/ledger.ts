@@ -1,9 +1,14 @@
 /**
- * What `grant_allowances` does in Postgres, for one limit or quota, in memory and with a clock that is
- * passed in: a model of processes then needs no database. A test compares the two.
+ * What `grant_allowances` does in Postgres, in memory and with a clock that is passed in: a model of
+ * processes then needs no database. A test compares the two.
  */
-import { leaseMsOf } from '../../../packages/auth/src/limits/lease.ts'
-import type { Answer, AllowanceRequest } from '../../../packages/auth/src/tables/allowance-terms.ts'
+import {
+  idOf,
+  type Answer,
+  type Batch,
+  type Place,
+  type PlaceAnswer,
+} from '../../../packages/auth/src/tables/allowances.ts'
 
 interface Entry {
   at: number
@@ -16,6 +21,16 @@ interface Holder {
   until: number
 }
 
+interface Window {
+  entries: Entry[]
+  holders: Holder[]
+}
+
+interface Quota {
+  start: number
+  granted: number
+}
+
 interface Terms {
   holder: string
   lateMs: number
@@ -23,97 +38,141 @@ interface Terms {
 }
 
 export class Ledger {
-  #windows = new Map<string, { entries: Entry[]; holders: Holder[] }>()
-  #quotas = new Map<string, { start: number; granted: number }>()
+  #windows = new Map<string, Window>()
+  #quotas = new Map<string, Quota>()
 
-  take(request: AllowanceRequest, terms: Terms): Answer {
-    return typeof request.rule.period === 'number'
-      ? this.#takeOfWindow(request, terms)
-      : this.#takeOfQuota(request, terms)
+  take({ holder, lateMs, places, demands }: Batch, now: number): Answer {
+    const used = places.map((place) => this.#used(place, now))
+    const wants = places.map(() => 0)
+    const isShort = places.map(() => false)
+    const passed = demands.map(({ on, needs }) => {
+      const reserved = on.map((one) => one.reserved)
+      return needs.map(({ cost, times }) => {
+        const costAt = (place: number) => (isQuota(places[place]!) ? cost : 1)
+        const passing = on.reduce((least, { place, limit }, n) => {
+          const left = Math.max(0, limit - used[place]! + reserved[n]!)
+          return costAt(place) === 0 ? least : Math.min(least, Math.trunc(left / costAt(place)))
+        }, times)
+        for (const [n, { place }] of on.entries()) {
+          const granted = Math.max(0, passing * costAt(place) - reserved[n]!)
+          reserved[n] = Math.max(0, reserved[n]! - passing * costAt(place))
+          used[place]! += granted
+          wants[place]! += granted
+          isShort[place] ||= passing < times
+        }
+        return passing
+      })
+    })
+    const terms = { holder, lateMs, now }
+    const answers = places.map((asked, n) => {
+      const place = isShort[n] ? { ...asked, ahead: 0 } : asked
+      return isQuota(place)
+        ? this.#grantOfQuota(place, wants[n]!, now)
+        : this.#grantOfWindow(place, wants[n]!, terms)
+    })
+    return { passed, places: answers }
   }
 
-  #takeOfWindow(request: AllowanceRequest, { holder, lateMs, now }: Terms): Answer {
-    const { subject, period, limit } = request.rule
-    const id = `${subject}/${period}`
-    const stored = this.#windows.get(id) ?? { entries: [], holders: [] }
-    const row = structuredClone(stored)
-    const windowMs = Number(period) * 1000
-    const leaseMs = leaseMsOf(windowMs)
-    const sliceMs = limit > 128 ? windowMs / 128 : Number.NaN
-    for (const { stamp, count } of request.returns) {
-      // It has left the window: a later grant would become less.
-      if (stamp + windowMs <= now) continue
-      const later = row.entries.filter(({ at }) => at >= stamp)
-      const entry = later.toSorted((one, other) => one.at - other.at)[0]
-      if (entry) entry.count = Math.max(0, entry.count - count)
+  #used(place: Place, now: number): number {
+    if (isQuota(place)) {
+      const row = this.#quotas.get(idOf(place))
+      return row && row.start >= startOf(String(place.period), now) ? row.granted : 0
     }
-    const isRestored =
-      row.entries.some(({ at }) => at > now + 5000) ||
-      row.holders.some((one) => one.id !== holder && one.until > now + leaseMs)
-    for (const entry of row.entries) if (entry.at > now + 5000) entry.at = now + 2000
+    const entries = this.#windows.get(idOf(place))?.entries ?? []
+    const inWindow = entries.filter(({ at }) => at + windowMsOf(place) > now)
+    return Math.max(0, sumOf(inWindow.map(({ count }) => count)) - returnedOf(place, now))
+  }
+
+  #grantOfWindow(place: Place, want: number, { holder, lateMs, now }: Terms): PlaceAnswer {
+    const { limit, held } = place
+    const stored = this.#windows.get(idOf(place))
+    if (stored === undefined && want === 0 && place.ahead === 0 && !place.demanded) return NOTHING
+    const row = structuredClone(stored ?? { entries: [], holders: [] })
+    const windowMs = windowMsOf(place)
+    const leaseMs = Math.min(windowMs, Math.max(60_000, Math.min(windowMs / 12, 300_000)))
+    const sliceMs = limit > 128 ? windowMs / 128 : Number.NaN
+    let isChanged = want > 0
+    let returned = returnedOf(place, now)
+    if (place.returned > 0) row.entries.sort((one, other) => one.at - other.at)
+    for (const entry of row.entries) {
+      if (entry.at > now + 5000) {
+        entry.at = now + 2000
+        isChanged = true
+      }
+      if (entry.at + windowMs <= now) continue
+      const less = Math.min(returned, entry.count)
+      if (less > 0) isChanged = true
+      returned -= less
+      entry.count -= less
+    }
     row.entries = row.entries.filter(({ at, count }) => at + windowMs > now && count > 0)
     const used = sumOf(row.entries.map(({ count }) => count))
-    const unsure = sumOf(row.entries.filter(({ at }) => at > now).map(({ count }) => count))
-    const granted = Math.max(0, Math.min(request.want, limit - used))
-    row.holders = row.holders
-      .filter((one) => one.id !== holder && one.until > now)
-      .map((one) => ({ ...one, until: Math.min(one.until, now + leaseMs) }))
-    const others = sumOf(row.holders.map(({ held }) => held))
+
+    const own = row.holders.find(({ id }) => id === holder)
+    let validMs = own ? Math.min(own.until - now, leaseMs) : null
+    if (own && own.held !== held) isChanged = true
+    row.holders = row.holders.filter(({ id, until }) => id !== holder && until > now)
+    for (const other of row.holders) {
+      if (other.until > now + leaseMs) isChanged = true
+      other.until = Math.min(other.until, now + leaseMs)
+    }
+    const others = sumOf(row.holders.map((other) => other.held))
     const most = limit > 10 ? Math.floor(limit / 10) : 0
     const share = Math.ceil(most / (row.holders.length + 1))
-    const room = Math.min(share, most - others) - request.held
-    const ahead = Math.max(0, Math.min(request.ahead, limit - used - granted, room))
-    const validMs = leaseMs
-    if (request.ahead > 0 || request.held + ahead > 0) {
-      row.holders.push({ id: holder, held: request.held + ahead, until: now + validMs })
+    const room = Math.min(share, most - others) - held
+    const ahead = Math.max(0, Math.min(place.ahead, limit - used - want, room))
+    if (place.ahead > 0 || held > 0) {
+      if (ahead > 0 || validMs === null || validMs < leaseMs * 0.7) {
+        validMs = leaseMs
+        isChanged = true
+      }
+      row.holders.push({ id: holder, held: held + ahead, until: now + validMs })
     }
     let stamp = now + lateMs
-    if (granted + ahead > 0) {
+    if (want + ahead > 0) {
       const slice = Math.floor(stamp / sliceMs)
       const same = row.entries.findLast(({ at }) => Math.floor(at / sliceMs) === slice)
       if (same) {
         same.at = Math.max(same.at, stamp)
-        same.count += granted + ahead
+        same.count += want + ahead
         stamp = same.at
-      } else row.entries.push({ at: stamp, count: granted + ahead })
+      } else row.entries.push({ at: stamp, count: want + ahead })
     }
     const first = Math.min(...row.entries.map(({ at }) => at))
     const retryMs = row.entries.length === 0 ? null : Math.max(0, first + windowMs - now)
-    const isChanged = granted + ahead > 0 || request.returns.length > 0 || isRestored
-    if (isChanged || heldIn(row.holders) !== heldIn(stored.holders)) this.#windows.set(id, row)
-    const all = used + granted + ahead
-    return { granted, ahead, stamp, used: all, validMs, retryMs, othersHold: others + unsure }
+    if (isChanged || stored === undefined) this.#windows.set(idOf(place), row)
+    return { ahead, stamp, used: used + want + ahead, validMs, retryMs }
   }
 
-  #takeOfQuota(request: AllowanceRequest, { now }: Terms): Answer {
-    const { subject, period, limit } = request.rule
-    const id = `${subject}/${period}`
-    const row = this.#quotas.get(id) ?? { start: -Infinity, granted: 0 }
-    this.#quotas.set(id, row)
-    const start = startOf(String(period), now)
-    if (row.start < start) Object.assign(row, { start, granted: 0 })
-    for (const { stamp, count } of request.returns) {
-      if (stamp === row.start) row.granted = Math.max(0, row.granted - count)
-    }
-    let [granted, unspent, isShort] = [0, request.held, false]
-    for (const { cost, times } of request.needs) {
-      const most = Math.trunc(Math.max(0, limit - row.granted - granted + unspent) / cost)
-      const passed = Math.min(times, most)
-      if (passed < times) isShort = true
-      granted += Math.max(0, passed * cost - unspent)
-      unspent = Math.max(0, unspent - passed * cost)
-    }
-    const left = limit - row.granted - granted
-    const ahead = isShort ? 0 : Math.max(0, Math.min(request.ahead, Math.trunc(left / 10)))
-    row.granted += granted + ahead
-    const end = endOf(String(period), row.start)
+  #grantOfQuota(place: Place, want: number, now: number): PlaceAnswer {
+    const { limit, returned } = place
+    const period = String(place.period)
+    const isNew = !this.#quotas.has(idOf(place))
+    const row = this.#quotas.get(idOf(place)) ?? { start: -Infinity, granted: 0 }
+    const start = Math.max(row.start, startOf(period, now))
+    const end = endOf(period, start)
     const validMs = end === null ? null : end - now
-    const { start: stamp, granted: used } = row
-    return { granted, ahead, stamp, used, validMs, retryMs: validMs, othersHold: 0 }
+    const times = { stamp: start, validMs, retryMs: validMs }
+    if (isNew && !place.demanded && place.ahead === 0) return { ...times, ahead: 0, used: 0 }
+    let used = row.start === start ? row.granted : 0
+    if (place.stamp === start) used = Math.max(0, used - returned)
+    const ahead = Math.max(0, Math.min(place.ahead, Math.trunc((limit - used - want) / 10)))
+    used += want + ahead
+    this.#quotas.set(idOf(place), { start, granted: used })
+    return { ...times, ahead, used }
   }
 }
 
-const heldIn = (holders: Holder[]): string => holders.map(({ id, held }) => `${id} ${held}`).join()
+/** A row that is only looked at, or given back to, is not made. */
+const NOTHING: PlaceAnswer = { ahead: 0, stamp: 0, used: 0, validMs: null, retryMs: null }
+
+const isQuota = ({ period }: Place): boolean => typeof period === 'string'
+
+const windowMsOf = ({ period }: Place): number => Number(period) * 1000
+
+/** What is taken back of a window. */
+const returnedOf = (place: Place, now: number): number =>
+  place.stamp + windowMsOf(place) > now ? place.returned : 0
 
 const sumOf = (numbers: number[]): number => numbers.reduce((sum, one) => sum + one, 0)
 

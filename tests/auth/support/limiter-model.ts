@@ -2,10 +2,9 @@
  * Processes that share limits, in memory: a schedule of requests, delays, lost answers, pauses and
  * kills from a seed, against the model of Postgres. It records what was admitted, where and when.
  */
-import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
-import type { LimitDecision } from '../../../packages/auth/src/limits/waiting-requests.ts'
-import type { MeterList } from '../../../packages/auth/src/limits/meter-registry.ts'
-import type { Rule } from '../../../packages/auth/src/tables/allowance-terms.ts'
+import { Limiter, type LimitDecision } from '../../../packages/auth/src/limits/limiter.ts'
+import type { MeterList } from '../../../packages/auth/src/limits/meter-list.ts'
+import type { Rule } from '../../../packages/auth/src/tables/allowances.ts'
 import { Ledger } from './ledger.ts'
 import { seededRandom } from './random.ts'
 
@@ -136,17 +135,15 @@ export class LimiterModel {
     const limiter = new Limiter({
       now: () => this.now + skewMs,
       schedule: (run) => this.#in(process, 0.1, run),
-      runAfter: (ms, run) => this.#in(process, ms, run),
       newHolder: () => `${id}-${++holders}`,
       send: (batch, done) => {
         this.statements++
         // On the way, in Postgres, on the way back.
         this.#after(this.#delay(), () => {
-          const terms = { ...batch, now: this.now + this.#offsetMs }
-          const answers = batch.requests.map((request) => this.#ledger.take(request, terms))
+          const answer = this.#ledger.take(batch, this.now + this.#offsetMs)
           const isLost = this.#random() < (this.#options.lostShare ?? 0)
           if (isLost) this.#in(process, 2000, () => done(new Error('no answer')))
-          else this.#in(process, this.#delay(), () => done(answers))
+          else this.#in(process, this.#delay(), () => done(answer))
         })
       },
     })

@@ -2,10 +2,9 @@
  * Processes that share limits, in memory: nothing happens but what a test asks for, by a clock that it
  * moves. Each statement is answered after 2 ms, or after `tookMs`, by the model of Postgres.
  */
-import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
-import type { MeterList } from '../../../packages/auth/src/limits/meter-registry.ts'
-import type { LimitDecision } from '../../../packages/auth/src/limits/waiting-requests.ts'
-import type { Batch, Rule } from '../../../packages/auth/src/tables/allowance-terms.ts'
+import { Limiter, type LimitDecision } from '../../../packages/auth/src/limits/limiter.ts'
+import type { MeterList } from '../../../packages/auth/src/limits/meter-list.ts'
+import type { Batch, Rule } from '../../../packages/auth/src/tables/allowances.ts'
 import { Ledger } from './ledger.ts'
 
 export interface StagedProcess {
@@ -30,14 +29,11 @@ export class LimiterStage {
     const limiter = new Limiter({
       now: () => this.now,
       schedule: (run) => this.#after(0, run),
-      runAfter: (ms, run) => this.#after(ms, run),
       newHolder: () => `${name}-${++holders}`,
       send: (batch, done) => {
         this.batches.push(batch)
         this.#after(this.tookMs / 2, () => {
-          const terms = { ...batch, now: this.now }
-          const answers = batch.requests.map((request) => this.#ledger.take(request, terms))
-          const answer = this.isAway ? new Error('away') : answers
+          const answer = this.isAway ? new Error('away') : this.#ledger.take(batch, this.now)
           this.#after(this.tookMs / 2, () => done(answer))
         })
       },

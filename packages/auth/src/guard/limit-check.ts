@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Allowances, KeyLimits } from '../limits/allowances.ts'
-import type { LimitDecision } from '../limits/waiting-requests.ts'
+import type { LimitDecision } from '../limits/limiter.ts'
 import { rateLimit, retryAfterSeconds } from '../limits/rate-limit-headers.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import { QUOTA_EXCEEDED, RATE_LIMITED, UNAVAILABLE, type Refusal } from './refusals.ts'
@@ -62,7 +62,7 @@ function conclude(
   writeFields(limits, reply, now)
   if (decision === 'passed') return null
   if (decision === 'unavailable') return UNKNOWN
-  const over = decision.isQuota ? OVER_QUOTA : OVER_LIMIT
+  const over = decision.meter.isQuota ? OVER_QUOTA : OVER_LIMIT
   return { ...over, retryAfterSeconds: retryAfterSeconds(limits, decision, now) }
 }
 

@@ -2,15 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
-import type { Answer, Batch } from '../tables/allowance-terms.ts'
-import { takeAllowances } from '../tables/allowances.ts'
+import { takeAllowances, type Answer, type Batch, type Rule } from '../tables/allowances.ts'
 import type { Limit, Quota } from '../limit-fields.ts'
-import { Limiter } from './limiter.ts'
-import type { LimitDecision } from './waiting-requests.ts'
-import type { Meter } from './meter.ts'
-import { metersOf, type MeterList } from './meter-registry.ts'
+import { Limiter, type LimitDecision } from './limiter.ts'
+import { membersOf, type MeterList } from './meter-list.ts'
 import { rateLimitLabels, rateLimitPolicy } from './rate-limit-headers.ts'
-import { keyRules, quotaRule, tenantRules } from './applicable-limits.ts'
 
 export interface AllowancesParts {
   /** The database for statements that requests wait for. */
@@ -70,19 +66,17 @@ export class Allowances {
     this.limiter = new Limiter({
       now: this.now,
       schedule: setImmediate,
-      // It may run a fraction of a millisecond early, by another clock.
-      runAfter: (ms, run) => void setTimeout(run, Math.ceil(ms) + 1),
       newHolder: randomUUID,
       send: (batch, done) => void this.#send(batch, done),
     })
   }
 
   /** It never rejects: nothing waits for it, and an unhandled rejection would end the process. */
-  async #send(batch: Batch, done: (answers: readonly Answer[] | Error) => void): Promise<void> {
-    const answers = await takeAllowances(this.#parts.db, batch).catch(asError)
+  async #send(batch: Batch, done: (answer: Answer | Error) => void): Promise<void> {
+    const answer = await takeAllowances(this.#parts.db, batch).catch(asError)
     try {
-      done(answers)
-      if (answers instanceof Error) this.#outage.failed(answers)
+      done(answer)
+      if (answer instanceof Error) this.#outage.failed(answer)
       else this.#outage.succeeded()
     } catch (error) {
       this.#outage.failed(error)
@@ -92,8 +86,10 @@ export class Allowances {
   /** `null` for a key without limits, so that its requests pay for one comparison. */
   limitsOf({ allowancesOf, tenant, limits, quota }: LimitedKey): KeyLimits | null {
     const { tenantLimits } = this.#parts
-    const rules = [...keyRules(allowancesOf, limits), ...tenantRules(tenant, tenantLimits)]
-    const list = this.limiter.listOf(rules, quotaRule(allowancesOf, quota))
+    const subject = `key:${allowancesOf}`
+    const rules = rulesOf(subject, limits ?? [])
+    if (tenant !== null) rules.push(...rulesOf(`tenant:${tenant}`, tenantLimits))
+    const list = this.limiter.listOf(rules, quota && { subject, ...quota })
     if (list === null) return null
     const { meter, rule, next } = list
     const { policy, labels } = this.#textsOf(list)
@@ -120,7 +116,8 @@ export class Allowances {
   /** What is left of the quota, or of the limit of which least is left, as far as this process knows. */
   remaining(limits: KeyLimits): number {
     const now = this.now()
-    return Math.min(...countedMeters(limits, now).map((meter) => meter.remaining(now)))
+    const left = counted(limits, now).map(({ meter, rule }) => meter.remaining(rule.limit, now))
+    return Math.min(...left)
   }
 
   /**
@@ -128,13 +125,15 @@ export class Allowances {
    * have heard of these limits for long. Where Postgres does not answer it is what this process knows.
    */
   async remainingOfAll(limits: KeyLimits): Promise<number> {
-    const requests = countedMeters(limits, this.now()).map(({ rule }) => ({ ...NOTHING, rule }))
+    const places = counted(limits, this.now()).map(({ rule }) => ({ ...NOTHING, ...rule }))
     // Another holder than that of this process, whose allowances stay as they are.
-    const batch = { holder: randomUUID(), lateMs: 0, requests }
-    const answers = await takeAllowances(this.#parts.db, batch).catch(asError)
-    if (answers instanceof Error) return this.remaining(limits)
-    const meters = countedMeters(limits, this.now())
-    return Math.min(...meters.map((meter, i) => meter.remainingOf(answers[i]?.used ?? 0)))
+    const batch = { holder: randomUUID(), lateMs: 0, places, demands: [] }
+    const answer = await takeAllowances(this.#parts.db, batch).catch(asError)
+    if (answer instanceof Error) return this.remaining(limits)
+    const left = counted(limits, this.now()).map(({ meter, rule }, place) =>
+      meter.remainingOf(rule.limit, answer.places[place]!.used),
+    )
+    return Math.min(...left)
   }
 
   /** Waits for Postgres. To be called after the limiter's `take` has returned `null`. */
@@ -150,10 +149,10 @@ export class Allowances {
   async stop(): Promise<void> {
     clearInterval(this.#tick)
     const until = performance.now() + CLOSE_MS
-    this.limiter.releaseAll()
+    this.limiter.close()
     await this.#settled(until)
     // The allowances of a statement that was under way.
-    this.limiter.releaseAll()
+    this.limiter.close()
     await this.#settled(until)
   }
 
@@ -165,13 +164,16 @@ export class Allowances {
 }
 
 /** Requests no allowances, and gives none back. */
-const NOTHING = { want: 0, needs: [], ahead: 0, held: 0, returns: [] }
+const NOTHING = { demanded: false, ahead: 0, held: 0, returned: 0, stamp: 0 }
 
-/** The meters of which the least is left: those of a quota alone where there is one. */
-function countedMeters(limits: KeyLimits, now: number): Meter[] {
-  const meters = metersOf(limits)
-  for (const meter of meters) meter.prune(now)
-  return limits.hasQuota ? meters.filter(({ isQuota }) => isQuota) : meters
+const rulesOf = (subject: string, limits: readonly Limit[]): Rule[] =>
+  limits.map(({ limit, perSeconds }) => ({ subject, period: perSeconds, limit }))
+
+/** Those of which the least is left: the quota alone where there is one. */
+function counted(limits: KeyLimits, now: number): MeterList[] {
+  const members = membersOf(limits)
+  for (const { meter } of members) meter.prune(now)
+  return limits.hasQuota ? members.filter(({ meter }) => meter.isQuota) : members
 }
 
 /** A pool of the host's may reject with anything. */

@@ -1,60 +1,63 @@
 /**
  * Decides whether a request passes the limits and the quota of its key. Where this process holds an
- * allowance, the request is decided at once. Otherwise it waits for the next statement, which
- * requests the allowances of many keys together. There is no I/O here: statements, clock and event
- * loop are passed in.
+ * allowance of each, the request is decided at once. Otherwise it waits for a statement, which asks
+ * Postgres for many keys together. There is no I/O here: statements, clock and event loop are passed in.
  */
-import type { Rule } from '../tables/allowance-terms.ts'
-import { AllowanceQueue, type AllowanceQueueParts } from './allowance-queue.ts'
-import { idleMsOf } from './lease.ts'
-import { HeldRequests } from './held-requests.ts'
+import type { Answer, Batch, Rule } from '../tables/allowances.ts'
 import type { Meter } from './meter.ts'
-import { MeterRegistry, metersOf, type MeterList } from './meter-registry.ts'
-import {
-  costOf,
-  WaitingRequests,
-  type LimitDecision,
-  type WaitingRequest,
-} from './waiting-requests.ts'
+import { membersOf, MeterRegistry, type MeterList } from './meter-list.ts'
+import { Statement, type WaitingRequest } from './statement.ts'
+
+export interface LimiterParts {
+  /** Calls `done` once. */
+  send: (batch: Batch, done: (answer: Answer | Error) => void) => void
+  /** Milliseconds of a monotonic clock. */
+  now: () => number
+  /** Runs the function after the current synchronous work. */
+  schedule: (run: () => void) => void
+  newHolder: () => string
+}
+
+/** What the limiter decides about a request. A limit or quota: the request is over it. */
+export type LimitDecision = 'passed' | 'unavailable' | MeterList
 
 const LONGEST_WAIT_MS = 2000
-/** A request that is held for longer takes too much from keys with a lower limit that share the count. */
-const LONGEST_HOLD_MS = 500
-/** How many meters each sweep checks at least. */
+const MOST_METERS = 200
+const MOST_STATEMENTS = 2
+/** How long no other statement is sent after a failed one. */
+const PAUSE_MS = 100
+/** The first statements of a process take longer than later ones. */
+const FIRST_LATE_MS = 50
+const SHORTEST_LATE_MS = 5
+const LONGEST_LATE_MS = 2000
+/** How many meters each sweep checks at least. All are checked within 60 sweeps: half a minute. */
 const SWEPT = 2000
-/** All are checked within as many sweeps: half a minute. */
 const SWEEPS = 60
-
-export interface LimiterParts extends AllowanceQueueParts {
-  /** Runs the function after that many milliseconds. */
-  runAfter: (ms: number, run: () => void) => void
-}
 
 export class Limiter {
   #parts: LimiterParts
   #meters = new MeterRegistry()
-  #waiting = new WaitingRequests()
-  #held: HeldRequests
-  #queue: AllowanceQueue
+  /** The requests that wait for the next statement, by the list of their key. */
+  #waiting = new Map<MeterList, WaitingRequest[]>()
+  /** These meters give allowances back, or get some ahead of need. */
+  #low = new Set<Meter>()
+  #isScheduled = false
+  #statements = 0
+  #holder: string
+  #lateMs = FIRST_LATE_MS
+  #pausedUntil = 0
   #swept: Iterator<Meter> | undefined
-  /** How many meters each sweep checks, until it has checked all. */
   #perSweep = SWEPT
-  /** Meters with allowances for requests that were refused by another limit: for the next sweep. */
-  #unspent = new Set<Meter>()
+  #isClosing = false
 
   constructor(parts: LimiterParts) {
     this.#parts = parts
-    this.#held = new HeldRequests(parts.runAfter)
-    this.#queue = new AllowanceQueue(parts, {
-      waitingFor: (meter) => this.#waiting.of(meter),
-      answered: (meters, now) => this.#answered(meters, now),
-      failed: (meters) => this.#failed(meters),
-    })
+    this.#holder = parts.newHolder()
   }
 
   /** The meters for the rules of one key, `null` without any. */
   listOf(rules: readonly Rule[], quota: Rule | null): MeterList | null {
-    return this.#meters.listOf(rules, quota, this.#parts.now())
+    return this.#meters.listOf(rules, quota)
   }
 
   /**
@@ -62,18 +65,25 @@ export class Limiter {
    * the quota.
    */
   take(list: MeterList, cost: number, now = this.#parts.now()): LimitDecision | null {
-    const decision = this.#take(list, cost, now)
-    if (decision === null) return null
-    if (decision !== 'passed') {
-      if (decision.isFull) return decision
-      const until = now + LONGEST_HOLD_MS
-      return this.#holdBy(list, { cost, until, now }) === null ? decision : null
-    }
+    let isLacking = false
     for (let one: MeterList | null = list; one !== null; one = one.next) {
-      if (one.meter.isLow(now)) this.#queue.add(one.meter)
-      else if (one.meter.isToRenew(now)) this.#queue.addForLater(one.meter)
+      if (one.meter.isDropped) this.#meters.revive(list)
+      const { meter, rule } = one
+      const need = meter.costOf(cost)
+      meter.use(rule.limit, now)
+      meter.prune(now)
+      if (meter.isOver(rule.limit, need, now)) return one
+      if (meter.held < need) isLacking = true
     }
-    return decision
+    if (isLacking) return null
+    for (let one: MeterList | null = list; one !== null; one = one.next) {
+      const { meter, rule } = one
+      meter.held -= meter.costOf(cost)
+      meter.admit(rule.limit, now)
+      if (meter.isLow(now)) this.#requestFor(meter)
+      else if (meter.isToRenew(now)) this.#low.add(meter)
+    }
+    return 'passed'
   }
 
   /**
@@ -81,26 +91,19 @@ export class Limiter {
    */
   wait(list: MeterList, cost: number, settle: (decision: LimitDecision) => void): void {
     const now = this.#parts.now()
-    if (this.#queue.isPaused(now)) {
+    if (now < this.#pausedUntil) {
       this.#parts.schedule(() => settle('unavailable'))
       return
     }
-    const heldUntil = now + LONGEST_HOLD_MS
-    const request = { list, cost, until: now + LONGEST_WAIT_MS, heldUntil, settle }
-    if (this.#hold(request, now)) return
-    for (const meter of metersOf(list)) meter.missed(costOf(meter, cost))
-    this.#waitForLacking(request)
+    for (const { meter } of membersOf(list)) {
+      if (meter.held < meter.costOf(cost)) meter.missed(meter.costOf(cost))
+    }
+    this.#wait({ list, cost, until: now + LONGEST_WAIT_MS, settle })
   }
 
-  /** Gives back allowances of keys whose requests did not pass recently, and drops meters without use. */
+  /** Gives back what is held of keys without use, and drops meters without use. */
   sweep(): void {
     const now = this.#parts.now()
-    this.#queue.flush()
-    for (const meter of this.#unspent) {
-      meter.prune(now)
-      if (meter.hasReturns) this.#queue.add(meter)
-      if (!meter.hasUnspent) this.#unspent.delete(meter)
-    }
     if (this.#swept === undefined) {
       this.#swept = this.#meters.values()
       this.#perSweep = Math.max(SWEPT, Math.ceil(this.#meters.size / SWEEPS))
@@ -109,132 +112,135 @@ export class Limiter {
       const { done, value: meter } = this.#swept.next()
       if (done) {
         this.#swept = undefined
-        return
+        break
       }
       meter.prune(now)
-      meter.releaseUnused(now)
-      const isIdle = now - meter.usedAt > idleMsOf(meter.windowMs)
-      if (isIdle && !meter.hasUnspent && !this.#waiting.has(meter)) {
-        if (meter.isBlank(now)) this.#meters.drop(meter)
-        else meter.release(now)
+      if (meter.isIdle(now)) {
+        if (meter.held > 0) meter.release()
+        else if (meter.isBlank) this.#meters.drop(meter)
       }
-      if (meter.hasReturns) this.#queue.add(meter)
+      if (meter.returned > 0) this.#low.add(meter)
     }
+    this.flush()
   }
 
-  /** Gives back all that is held. Requests that come later wait for a statement. */
-  releaseAll(): void {
-    const now = this.#parts.now()
+  /** Gives back all that is held, and holds nothing more. Requests that come later wait for a statement. */
+  close(): void {
+    this.#isClosing = true
     for (const meter of this.#meters.values()) {
-      meter.prune(now)
-      meter.release(now)
-      if (meter.hasReturns) this.#queue.add(meter)
+      meter.prune(this.#parts.now())
+      meter.release()
+      if (meter.returned > 0) this.#low.add(meter)
     }
-    // Meters that were to be renewed later may have nothing to give back.
-    this.#queue.flush()
+    this.flush()
   }
 
-  /** Whether no meter has anything to request or to give back. */
+  /** Whether there is nothing to request or to give back. */
   get isSettled(): boolean {
-    return this.#queue.isSettled
+    return this.#waiting.size === 0 && this.#low.size === 0 && this.#statements === 0
   }
 
   get size(): number {
     return this.#meters.size
   }
 
-  #take(list: MeterList, cost: number, now: number): 'passed' | Meter | null {
-    let isLacking = false
-    for (let one: MeterList | null = list; one !== null; one = one.next) {
-      const { meter, rule } = one
-      if (meter.isDropped) {
-        this.#meters.revive(list, now)
-        return this.#take(list, cost, now)
-      }
-      if (meter.rule !== rule) meter.change(rule)
-      const need = costOf(meter, cost)
-      meter.prune(now)
-      if (meter.isOver(need, now)) return meter
-      if (!meter.holds(need)) isLacking = true
+  /** Sends what there is to send, and is not under way. */
+  flush(): void {
+    const now = this.#parts.now()
+    while (this.#statements < MOST_STATEMENTS && now >= this.#pausedUntil) {
+      const statement = this.#next(now)
+      if (statement.isEmpty) return
+      this.#send(statement)
     }
-    if (isLacking) return null
-    for (let one: MeterList | null = list; one !== null; one = one.next) {
-      one.meter.take(costOf(one.meter, cost), now)
-    }
-    return 'passed'
   }
 
-  /** Holds a request that is over its limits, if all of them grant again in a moment. */
-  #hold(request: WaitingRequest, now: number): boolean {
-    const { list, cost, heldUntil } = request
-    const meter = this.#holdBy(list, { cost, until: heldUntil, now })
-    if (meter === null) return false
-    this.#held.add(meter, request, meter.grantsAgainAt - now, (requests) => {
-      for (const one of requests) this.#retry(one, this.#parts.now())
+  #wait(request: WaitingRequest): void {
+    const waiting = this.#waiting.get(request.list)
+    if (waiting) waiting.push(request)
+    else this.#waiting.set(request.list, [request])
+    this.#schedule()
+  }
+
+  #requestFor(meter: Meter): void {
+    this.#low.add(meter)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#statements === MOST_STATEMENTS) return
+    this.#isScheduled = true
+    this.#parts.schedule(() => {
+      this.#isScheduled = false
+      this.flush()
     })
-    return true
   }
 
-  /**
-   * Returns the limit that grants again last, of those that the request is over. Returns `null` where the
-   * request is over none of them, and where a limit grants again after `until` or is full in this process.
-   */
-  #holdBy(
-    list: MeterList,
-    { cost, until, now }: { cost: number; until: number; now: number },
-  ): Meter | null {
-    let last: Meter | null = null
-    for (let one: MeterList | null = list; one !== null; one = one.next) {
-      const { meter, rule } = one
-      if (meter.rule !== rule) meter.change(rule)
-      meter.prune(now)
-      if (!meter.isOver(costOf(meter, cost), now)) continue
-      const longestMs = Math.max(this.#queue.usualHoldMs, meter.lateMs)
-      if (meter.isFull || meter.grantsAgainAt > Math.min(until, now + longestMs)) return null
-      if (last === null || meter.grantsAgainAt > last.grantsAgainAt) last = meter
+  /** What requests wait for comes first. A meter of a statement under way goes into a later one. */
+  #next(now: number): Statement {
+    const statement = new Statement(now, this.#lateMs)
+    for (const [list, requests] of this.#waiting) {
+      if (statement.size >= MOST_METERS) return statement
+      this.#meters.revive(list)
+      if (membersOf(list).some(({ meter }) => meter.isAsked)) continue
+      const rest = statement.demand(list, requests)
+      if (rest.length > 0) this.#waiting.set(list, rest)
+      else this.#waiting.delete(list)
     }
-    return last !== null && this.#held.hasRoomFor(last) ? last : null
+    for (const meter of this.#low) {
+      if (statement.size >= MOST_METERS) return statement
+      if (meter.isAsked) continue
+      this.#low.delete(meter)
+      statement.add(meter)
+    }
+    return statement
   }
 
-  #waitForLacking(request: WaitingRequest): void {
-    const { list, cost } = request
-    for (const meter of metersOf(list)) {
-      if (meter.holds(costOf(meter, cost))) continue
-      this.#waiting.add(meter, request)
-      this.#queue.addAwaited(meter)
+  #send(statement: Statement): void {
+    this.#statements++
+    this.#parts.send(statement.batch(this.#holder), (answer) => {
+      this.#statements--
+      const now = this.#parts.now()
+      if (answer instanceof Error) this.#failed(statement, now)
+      else {
+        this.#lateMs = nextLateMs(this.#lateMs, now - statement.sentAt)
+        this.#answered(statement, answer, now)
+      }
+      this.flush()
+    })
+  }
+
+  #answered(statement: Statement, answer: Answer, now: number): void {
+    const { passed, others } = statement.apply(answer, now)
+    for (const { settle } of passed) settle('passed')
+    for (const request of others) this.#retry(request, now)
+    for (const meter of statement.meters) {
+      const isInUse = !this.#isClosing && now - meter.usedAt < 1000
+      if (meter.returned > 0 || (isInUse && meter.isLow(now))) this.#low.add(meter)
     }
   }
 
-  #answered(meters: readonly Meter[], now: number): void {
-    for (const request of this.#waiting.takeAll(meters)) this.#retry(request, now)
-    for (const meter of meters) {
-      meter.prune(now)
-      if (meter.hasUnspent) this.#unspent.add(meter)
-      const isInUse = meter.hasReturns || now - meter.usedAt < 1000
-      if (isInUse && meter.isLow(now)) this.#queue.add(meter)
-    }
-  }
-
+  /** A request that its statement did not let pass. */
   #retry(request: WaitingRequest, now: number): void {
-    if (request.settle === null) return
-    const decision = this.#take(request.list, request.cost, now)
-    if (decision === null) {
-      const isLate = now >= request.until || this.#queue.isPaused(now)
-      if (isLate) settle(request, 'unavailable')
-      else this.#waitForLacking(request)
-    } else if (decision === 'passed' || !this.#hold(request, now)) settle(request, decision)
+    const decision = this.take(request.list, request.cost, now)
+    if (decision !== null) request.settle(decision)
+    else if (now >= request.until) request.settle('unavailable')
+    else this.#wait(request)
   }
 
-  #failed(meters: readonly Meter[]): void {
-    const waiting = this.#waiting.takeAll(meters)
-    for (const request of [...waiting, ...this.#waiting.takeNotRequested()]) {
-      settle(request, 'unavailable')
-    }
+  /** Meters may still use what they hold. What the failed statement may have granted lapses. */
+  #failed(statement: Statement, now: number): void {
+    this.#pausedUntil = now + PAUSE_MS
+    // The row of the former holder covers all that this process has, or may have been granted.
+    this.#holder = this.#parts.newHolder()
+    const waiting = [...statement.failed(now), ...[...this.#waiting.values()].flat()]
+    this.#waiting.clear()
+    for (const { settle } of waiting) settle('unavailable')
   }
 }
 
-function settle(request: WaitingRequest, decision: LimitDecision): void {
-  const { settle } = request
-  request.settle = null
-  settle?.(decision)
+/** Four times the usual duration of a statement, so that what it grants is rarely too late. */
+function nextLateMs(lateMs: number, tookMs: number): number {
+  const wanted = tookMs * 4
+  const next = wanted > lateMs ? wanted : lateMs * 0.9 + wanted * 0.1
+  return Math.min(LONGEST_LATE_MS, Math.max(SHORTEST_LATE_MS, next))
 }

@@ -1,211 +1,306 @@
 /**
- * One limit or quota of one key or tenant in this process: it spends the allowances that it holds, and
- * says how many to request. No I/O; `now` is milliseconds of a monotonic clock. See docs/limits.md for
- * the bounds.
+ * One limit or quota of one key or tenant in this process: the allowances that it holds, what it has
+ * admitted, and the last answer of Postgres. Keys that share it can have different limits, such as a
+ * rotated key and its successor: each call names that of its key. No I/O; `now` is milliseconds of a
+ * monotonic clock. See docs/limits.md for the bounds.
  */
-import { aheadOf, targetAfter } from './ahead-target.ts'
-import { idOf, type Answer, type AllowanceRequest, type Rule } from '../tables/allowance-terms.ts'
-import { Denial } from './denial.ts'
-import { holdGrants } from './hold-grants.ts'
-import { idleMsOf, leaseMsOf, renewedFrom } from './lease.ts'
-import { LimitState } from './limit-state.ts'
-import type { Sending } from './sending.ts'
-import { lackingOf, type Waiting } from './waiting-requests.ts'
+import { idOf, type Period, type Place, type PlaceAnswer } from '../tables/allowances.ts'
+import { SlidingLog } from './sliding-log.ts'
 
+/** Up to this limit no process holds allowances ahead of need, so the limit is kept exactly. */
+const MAX_EXACT = 10
+/** The first ones ahead of need are a hundredth of the limit, between these. */
+const FIRST_AT_LEAST = 8
+const FIRST_AT_MOST = 64
+/** A process that requests allowances more often holds more of them, and fewer when more seldom. */
+const OFTEN_MS = 5000
+const SELDOM_MS = 20_000
 /** How long no allowances are requested ahead of need after none were granted. */
 const MORE_AHEAD_MS = 1000
-const NONE: never[] = []
+/** Others can give something back: after as long Postgres is asked again. */
+const KNOWN_MS = 30_000
+const KNOWN_MS_OF_QUOTA = 10_000
+const IDLE_MS_OF_QUOTA = 10_000
 
-/** What each request reads stands first, as in `LimitState`. */
-export class Meter extends LimitState {
-  /** That of the request or statement that it decides about. */
-  rule: Rule
+/** A statement: when it was sent and answered, and within what time its grants are used. */
+export interface Sending {
+  readonly sentAt: number
+  readonly lateMs: number
+  readonly now: number
+}
+
+export class Meter {
+  readonly id: string
+  readonly subject: string
+  readonly period: Period
+  /** It has a period of the calendar instead of a window, and nothing in its log. */
+  readonly isQuota: boolean
+  readonly windowMs: number
   /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
-  /** A statement is under way that requests allowances of this meter. */
-  isRequested = false
-  /** How many to hold ahead of need: what follows from the target and the limit. */
-  #ahead = 0
-  /** Until then no request leaves the window, and no portion ends or is to be renewed. */
-  #unchangedUntil = Infinity
-  /** The first portion ends soon, and can be renewed. */
-  #isEnding = false
-  /** When a request last passed it. */
+  /** A statement is under way that names it. */
+  isAsked = false
+  /** How many allowances it holds that no waiting request has reserved. */
+  held = 0
+  /** What it gives back with the next statement. */
+  returned = 0
+  /** When a request last passed it that has the limit that it holds for. */
   usedAt = 0
-  readonly id: string
+  /** The limit that allowances ahead of need are requested for: the lowest that was used of late. */
+  limit: number
+  #log: SlidingLog
+  #heldUntil = 0
+  /** The last grant ahead of need, which is used after those before it. */
+  #grantStamp = 0
+  #granted = 0
+  /** The oldest grant that some of what it held then was of. */
+  #oldestStamp = 0
+  /** The oldest grant that `returned` is of. */
+  #returnStamp = 0
+  /** How many to hold ahead of need, before the limit bounds it. */
   #target = 0
-  #requestedAt = -Infinity
-  #releasedAt = -Infinity
-  #nothingAheadUntil = -Infinity
-  /** The longest `lateMs` of what it was granted in the window. */
-  lateMs = 0
-  protected denial: Denial | null = null
-  protected freeAt = Infinity
+  #askedAt = 0
+  #nothingAheadUntil = 0
+  /** The last answer: what all processes had used, what the others had, until when that is known. */
+  #used = 0
+  #others = 0
+  #knownUntil = 0
+  /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
+  #freeAt = Infinity
+  /** The longest `lateMs` of a statement of late: Postgres counts requests for so much longer. */
+  #lateMs = 0
 
-  constructor(rule: Rule) {
-    super(rule.period)
-    this.rule = rule
-    this.id = idOf(rule)
-    this.change(rule)
+  constructor(subject: string, period: Period, limit: number) {
+    this.id = idOf({ subject, period })
+    this.subject = subject
+    this.period = period
+    this.isQuota = typeof period === 'string'
+    this.windowMs = typeof period === 'number' ? period * 1000 : 0
+    this.#log = new SlidingLog(this.windowMs)
+    this.limit = limit
   }
 
-  /**
-   * Keys that share it can have different limits: it decides by this one from now on. What was granted
-   * under a higher limit is kept for requests with that.
-   */
-  change(rule: Rule): void {
-    this.rule = rule
-    if (rule.limit === this.limit) return
-    this.limit = rule.limit
-    this.portions.useUnder(rule.limit)
-    this.#setTarget(this.#target)
-  }
-
-  /** A key has this limit now: what was granted ahead of need under a higher one is given back. */
-  lower(limit: number, now: number): void {
-    if (this.portions.releaseAbove(limit, now)) this.denial?.end()
-  }
-
-  /** Gives back what was granted ahead of need under a higher limit that is no longer used. */
-  releaseUnused(now: number): void {
-    if (this.portions.releaseUnused(now, idleMsOf(this.windowMs))) this.denial?.end()
+  /** What a request takes of it whose route costs `cost`. */
+  costOf(cost: number): number {
+    return this.isQuota ? cost : 1
   }
 
   /** Call this before the other methods, with one `now` for all of them. */
-  override prune(now: number): void {
-    if (now < this.#unchangedUntil) return
-    super.prune(now)
-    // What is given back can be granted again.
-    if (this.portions.prune(now)) this.denial?.end()
-    const leaseMs = leaseMsOf(this.windowMs)
-    const { firstEndsAt } = this.portions
-    const endsSoonAt = renewedFrom(firstEndsAt, leaseMs)
-    this.#isEnding = now >= endsSoonAt && this.portions.isRenewable(now, leaseMs)
-    const changesAt = now < endsSoonAt ? endsSoonAt : firstEndsAt
-    this.#unchangedUntil = Math.min(this.nextLeaves() ?? Infinity, changesAt)
+  prune(now: number): void {
+    if (!this.isQuota) this.#log.prune(now)
+    if (this.held > 0 && now >= this.#heldUntil) this.held = 0
   }
 
-  holds(cost: number): boolean {
-    return this.portions.held >= cost
+  /**
+   * A request has that limit. Nothing that was granted under a higher one is used for it. A higher
+   * limit is requested for once no request with the lower one has passed for a while.
+   */
+  use(limit: number, now: number): void {
+    if (limit === this.limit) return
+    if (limit < this.limit) this.release()
+    else if (!this.isIdle(now)) return
+    this.limit = limit
   }
 
   /** Whether this process can refuse a request without a query. */
-  isOver(cost: number, now: number): boolean {
-    if (this.isFull) return true
-    const { held } = this.portions
-    return held < cost && this.isDenied(cost - held, now)
+  isOver(limit: number, cost: number, now: number): boolean {
+    return this.isFull(limit) || (this.held < cost && this.#isKnownToLack(limit, cost, now))
   }
 
-  /** Only where it `holds` as many and is not over. */
-  take(cost: number, now: number): void {
-    this.usedAt = now
-    if (!this.isQuota) {
-      if (this.count === 0) this.#changesBy(now + this.windowMs)
-      this.add(now, this.limit)
-    }
-    this.portions.take(cost)
+  /** Whether this process has admitted in the window all that the limit allows. */
+  isFull(limit: number): boolean {
+    return !this.isQuota && this.#log.count >= limit
   }
 
-  /** Whether to request allowances ahead of need. */
+  /** A request passes. */
+  admit(limit: number, now: number): void {
+    if (limit === this.limit) this.usedAt = now
+    if (!this.isQuota) this.#log.add(now, limit)
+  }
+
+  /** Takes up to so many of what it holds for waiting requests, until `until`. */
+  reserve(most: number, until: number): number {
+    if (this.#heldUntil <= until) return 0
+    const reserved = Math.min(this.held, most)
+    this.held -= reserved
+    return reserved
+  }
+
+  /**
+   * Allowances that were reserved, or were granted of a quota, and are not used. `under`: the limit that
+   * they were granted for.
+   */
+  putBack(count: number, under: number, now: number): void {
+    if (count === 0 || now >= this.#heldUntil) return
+    this.held += count
+    if (under > this.limit) this.release()
+  }
+
+  /** Whether to request allowances ahead of need, or to give some back. */
   isLow(now: number): boolean {
-    if (this.isRequested) return false
-    const { held, hasReturns } = this.portions
-    if (hasReturns) return true
-    if (held * 2 >= this.#ahead) return false
-    return now >= this.#nothingAheadUntil && !this.isDenied(1, now)
+    if (this.isAsked) return false
+    if (this.returned > 0) return true
+    if (this.held * 2 >= this.#ahead || now < this.#nothingAheadUntil) return false
+    return !this.#isKnownToLack(this.limit, 1, now)
   }
 
   /** Whether to renew what it holds, so that requests do not have to wait for the next portion. */
   isToRenew(now: number): boolean {
-    return this.#isEnding && !this.isRequested && now >= this.#nothingAheadUntil
+    return !this.isAsked && this.#isEnding(now) && now >= this.#nothingAheadUntil
   }
 
-  /** A request had to wait, so the process held too few allowances ahead of need. */
+  /** Requests had to wait, so the process held too few allowances ahead of need. */
   missed(cost: number): void {
-    this.#setTarget(Math.max(this.#ahead * 2, cost * 2))
+    this.#target = Math.max(this.#ahead * 2, cost * 2)
   }
 
-  request(waiting: Waiting | null, holder: string, now: number): AllowanceRequest {
-    this.isRequested = true
-    if (waiting !== null) this.change(waiting.rule)
-    this.#setTarget(targetAfter(now - this.#requestedAt, this.#target, this.#ahead))
-    this.#requestedAt = now
-    const heldAhead = this.portions.heldAheadBy(holder)
-    const isIdle = waiting === null && this.usedAt <= this.#releasedAt
-    // The row keeps what is held for longer only where it grants more.
-    const ahead = isIdle ? 0 : Math.max(this.#isEnding ? 1 : 0, this.#ahead - heldAhead)
-    const want = Math.min(this.limit, lackingOf(waiting, this.portions.held))
-    const needs = this.isQuota && waiting !== null && want > 0 ? waiting.needs : NONE
-    const held = this.isQuota ? this.portions.held : heldAhead
-    return { rule: this.rule, want, needs, ahead, held, returns: this.portions.takeReturns() }
+  /** What to ask Postgres for. `reserved`: so many of those held are for the demands of the statement. */
+  ask(demanded: boolean, reserved: number, now: number): Place {
+    const sinceMs = now - this.#askedAt
+    if (sinceMs < OFTEN_MS) this.#target = this.#ahead * 2
+    else if (sinceMs > SELDOM_MS) this.#target /= 2
+    const { subject, period, returned } = this
+    const isUnused = !demanded && this.isIdle(now)
+    // What is held is valid for longer only where more is requested.
+    const wanted = Math.max(this.#isEnding(now) ? 1 : 0, this.#ahead - this.held)
+    const held = this.held + reserved
+    this.isAsked = true
+    this.#askedAt = now
+    this.returned = 0
+    return {
+      subject,
+      period,
+      limit: this.limit,
+      demanded,
+      ahead: isUnused || returned > 0 ? 0 : wanted,
+      held,
+      returned,
+      stamp: this.#returnStamp,
+    }
   }
 
-  apply(request: AllowanceRequest, answer: Answer, sending: Sending): void {
-    this.isRequested = false
-    const { granted, ahead, used, validMs, retryMs } = answer
-    const { sentAt, now } = sending
-    this.#changesBy(now)
-    holdGrants(this.portions, request.rule, answer, sending)
-    // Where others gave something back Postgres can be asked again.
-    if (used < this.used) this.denial?.end()
-    this.used = used
-    this.others = Math.max(0, used - this.portions.total - this.count)
-    this.staleAt = this.isQuota ? sentAt + (validMs ?? Infinity) : now + this.windowMs
-    this.freeAt = retryMs === null ? Infinity : sentAt + retryMs
-    if (granted < request.want) {
-      this.#setTarget(0)
-      this.denial ??= new Denial()
-      this.denial.extend(answer, request.rule, sending)
+  /** To be called once the requests of the statement are admitted, and what they left is put back. */
+  apply(place: Place, answer: PlaceAnswer, { sentAt, lateMs, now }: Sending): void {
+    const { ahead, stamp, used, validMs, retryMs } = answer
+    this.isAsked = false
+    this.#lateMs = Math.max(lateMs, this.#log.count > 0 ? this.#lateMs : 0)
+    this.#heldUntil = sentAt + (validMs ?? Infinity)
+    if (ahead > 0) {
+      this.#oldestStamp = this.held === 0 ? stamp : this.#heldStamp
+      this.held += ahead
+      this.#granted = ahead
+      this.#grantStamp = stamp
+      // Meanwhile a request with a lower limit came.
+      if (place.limit > this.limit) this.release()
     }
-    if (granted > 0) this.denial?.granted(request.rule)
-    if (granted + ahead > 0) {
-      this.lateMs = this.count === 0 ? sending.lateMs : Math.max(this.lateMs, sending.lateMs)
-    }
-    // More would not be granted before something is free, or is held already under a higher limit.
-    if (ahead === 0 && (request.ahead > 0 || this.portions.held * 2 < this.#ahead)) {
-      this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)
+    this.#used = used
+    this.#others = Math.max(0, used - this.held - this.#log.count)
+    this.#freeAt = retryMs === null ? Infinity : now + retryMs
+    const knownMs = this.isQuota ? KNOWN_MS_OF_QUOTA : KNOWN_MS
+    this.#knownUntil = Math.min(this.#freeAt, now + knownMs)
+    // More would not be granted before something is free.
+    if (ahead < place.ahead && this.held * 2 < this.#ahead) {
+      this.#nothingAheadUntil = Math.min(this.#freeAt, now + MORE_AHEAD_MS)
+      this.#target = 0
     }
   }
 
   /** A statement without an answer may have granted something. None of it is used. */
   failed(): void {
-    this.isRequested = false
+    this.isAsked = false
   }
 
-  /** How many more requests with this limit it can let through at all. */
-  roomUnder(limit: number): number {
-    return this.isQuota ? Infinity : limit - this.count
+  /** Gives back what it holds. */
+  release(): void {
+    this.giveBack(this.held, this.#heldStamp)
+    this.held = 0
+    this.#target = 0
   }
 
-  /** Gives back the allowances held ahead of need, and holds none until the next request. */
-  release(now: number): void {
-    this.#releasedAt = now
-    this.#setTarget(0)
-    if (this.portions.release(now)) this.denial?.end()
+  /** With the next statement, of grants since that one. */
+  giveBack(count: number, stamp: number): void {
+    this.#used = Math.max(0, this.#used - count)
+    const isOfPeriodBefore = this.isQuota && stamp > this.#returnStamp
+    if (this.returned === 0 || isOfPeriodBefore) {
+      this.returned = count
+      this.#returnStamp = stamp
+    } else if (count > 0) {
+      this.returned += count
+      this.#returnStamp = Math.min(this.#returnStamp, stamp)
+    }
   }
 
-  /** Whether it holds allowances that were granted to a waiting request. */
-  get hasUnspent(): boolean {
-    return this.portions.hasUnspent
-  }
-
-  get hasReturns(): boolean {
-    return this.portions.hasReturns
+  isIdle(now: number): boolean {
+    return now - this.usedAt > this.#idleMs
   }
 
   /** Whether it has the state of a new `Meter`, so that it can be dropped. */
-  isBlank(now: number): boolean {
-    this.prune(now)
-    const isEmpty = this.portions.isEmpty && this.count === 0
-    return isEmpty && !this.isRequested && !this.hasReturns
+  get isBlank(): boolean {
+    return this.held === 0 && this.returned === 0 && this.#log.count === 0 && !this.isAsked
   }
 
-  #setTarget(target: number): void {
-    this.#target = target
-    this.#ahead = aheadOf(this.limit, target)
+  /** How much is left of the limit, by the state in this process. */
+  remaining(limit: number, now: number): number {
+    if (this.held === 0 && this.#isKnownToLack(limit, 1, now)) return 0
+    if (this.isQuota) return this.remainingOf(limit, now < this.#freeAt ? this.#used : this.held)
+    const others = now < this.#askedAt + this.windowMs ? this.#others : 0
+    return Math.max(0, limit - this.#log.count - others)
   }
 
-  #changesBy(at: number): void {
-    if (at < this.#unchangedUntil) this.#unchangedUntil = at
+  /** How much is left where all processes have used as much, with what this one holds. */
+  remainingOf(limit: number, used: number): number {
+    return Math.max(0, limit - used + this.held)
+  }
+
+  /**
+   * Milliseconds until a request that it refused, by now or before, has a chance again; `null`: never.
+   * What this process admitted leaves the window of Postgres a little later than its own.
+   */
+  retryAfterMs(limit: number, now: number): number | null {
+    const ownMs = this.isFull(limit) ? (this.#log.nextLeaves() ?? now) - now + this.#lateMs : 0
+    const isLacking = this.held === 0 && this.#isKnownToLack(limit, 1, now)
+    if (!isLacking && !this.isQuota) return ownMs
+    return this.#freeAt === Infinity ? null : Math.max(ownMs, this.#freeAt - now)
+  }
+
+  /** Milliseconds until more than now remains; `null`: never. */
+  resetMs(now: number): number | null {
+    const at = this.#log.nextLeaves() ?? this.#freeAt
+    return at === Infinity ? null : Math.max(0, at - now)
+  }
+
+  /** The oldest grant that what it holds is of. */
+  get #heldStamp(): number {
+    return this.held <= this.#granted ? this.#grantStamp : this.#oldestStamp
+  }
+
+  /** How many to hold ahead of need: at most a tenth of the limit, which is what Postgres grants in all. */
+  get #ahead(): number {
+    const limit = this.limit
+    if (limit <= MAX_EXACT) return 0
+    const first = Math.min(FIRST_AT_MOST, Math.max(FIRST_AT_LEAST, Math.floor(limit / 100)))
+    return Math.min(Math.floor(limit / 10), Math.max(Math.floor(this.#target), first))
+  }
+
+  /** The last third of the time for which what it holds may be used. */
+  #isEnding(now: number): boolean {
+    return this.held > 0 && !this.isQuota && now >= this.#heldUntil - this.#leaseMs / 3
+  }
+
+  /** As "__svc.auth.grant_of_window" has it. */
+  get #leaseMs(): number {
+    return Math.min(this.windowMs, Math.max(60_000, Math.min(this.windowMs / 12, 300_000)))
+  }
+
+  /** After how long without a request that passes it gives back what it holds. */
+  get #idleMs(): number {
+    if (this.isQuota) return IDLE_MS_OF_QUOTA
+    const ofLong = Math.min(120_000, this.windowMs / 30)
+    return Math.max(1000, Math.min(30_000, this.windowMs / 4), ofLong)
+  }
+
+  /** Whether Postgres would not grant as many beside those held, as far as this process knows. */
+  #isKnownToLack(limit: number, cost: number, now: number): boolean {
+    return now < this.#knownUntil && this.#used - this.held + cost > limit
   }
 }

@@ -1,78 +1,124 @@
 /** Grants of limits and quotas. Postgres decides, by its clock, for all processes. */
 import type { Db } from '@svc/core/internal'
-import type { Answer, Batch } from './allowance-terms.ts'
 
-/** `atMs`: in place of the time of Postgres, for tests. */
+/** How many, in which time: seconds of a sliding window, or a period of the UTC calendar. */
+export type Period = number | 'day' | 'month' | 'total'
+
+export interface Rule {
+  /** Whose: `key:<id>` or `tenant:<name>`. */
+  readonly subject: string
+  readonly period: Period
+  readonly limit: number
+}
+
+/** What a process asks of one limit or quota. */
+export interface Place extends Rule {
+  /** Whether requests wait for it. */
+  readonly demanded: boolean
+  /** How many allowances for later requests are requested, at most. */
+  readonly ahead: number
+  /** How many allowances the process holds, with those that are reserved for demands. */
+  readonly held: number
+  /** How many it gives back of grants since that with the stamp. */
+  readonly returned: number
+  readonly stamp: number
+}
+
+/** Requests of one key that wait. Each takes of all its limits and its quota, or of none. */
+export interface Demand {
+  /** `reserved`: how much of what the process holds is theirs. */
+  readonly on: readonly { place: number; limit: number; reserved: number }[]
+  readonly needs: readonly Need[]
+}
+
+/** As many requests, one after the other, of which each takes `cost` of the quota. */
+export interface Need {
+  readonly cost: number
+  times: number
+}
+
+/** One statement. */
+export interface Batch {
+  /** Names the process; another one after a statement that failed. */
+  readonly holder: string
+  /** Allowances of waiting requests are used within this time, or not at all. */
+  readonly lateMs: number
+  readonly places: readonly Place[]
+  readonly demands: readonly Demand[]
+}
+
+export interface Answer {
+  /** Of each demand and each of its needs: how many requests pass. */
+  readonly passed: readonly (readonly number[])[]
+  readonly places: readonly PlaceAnswer[]
+}
+
+export interface PlaceAnswer {
+  readonly ahead: number
+  /** Names the grant, where a part of it is given back. */
+  readonly stamp: number
+  /** How much of the limit all processes have used, with these grants. */
+  readonly used: number
+  /** How many milliseconds what the process holds may be used; `null`: for ever. */
+  readonly validMs: number | null
+  /** Milliseconds until more can be granted; `null`: never, or at once where nothing is used. */
+  readonly retryMs: number | null
+}
+
+export const idOf = ({ subject, period }: Pick<Rule, 'subject' | 'period'>): string =>
+  `${subject}/${period}`
+
+/**
+ * `atMs`: in place of the time of Postgres, for tests.
+ *
+ * @throws where the answer is not one for each demand and place
+ */
 export async function takeAllowances(
   db: Db,
-  { holder, lateMs, requests }: Batch,
+  { holder, lateMs, places, demands }: Batch,
   atMs: number | null = null,
-): Promise<Answer[]> {
-  const returns = requests.flatMap(({ returns: given }, index) =>
-    given.map(({ stamp, count }) => ({ place: index + 1, stamp, count })),
-  )
-  const needs = requests.flatMap((request) => request.needs)
-  let needsEnd = 0
+): Promise<Answer> {
   const { rows } = await db.query(
-    `select coalesce(json_agg(json_build_array(granted, ahead, stamp, used, valid_ms, retry_ms,
-              others_hold) order by place), '[]')::text as answers
-       from svc."__svc.auth.grant_allowances"($1::uuid, $2::float8, $3::text[], $4::text[],
-         $5::integer[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::integer[],
-         $11::integer[], $12::integer[], $13::float8[], $14::integer[], $15::float8)`,
+    `select svc."__svc.auth.grant_allowances"($1::uuid, $2::float8, $3::jsonb, $4::jsonb,
+              $5::float8)::text as answer`,
     [
       holder,
       lateMs,
-      arrayOf(requests.map(({ rule }) => rule.subject)),
-      arrayOf(requests.map(({ rule }) => rule.period)),
-      arrayOf(requests.map(({ rule }) => rule.limit)),
-      arrayOf(requests.map(({ want }) => want)),
-      arrayOf(requests.map(({ ahead }) => ahead)),
-      arrayOf(requests.map(({ held }) => held)),
-      arrayOf(requests.map((request) => (needsEnd += request.needs.length))),
-      arrayOf(needs.map(({ cost }) => cost)),
-      arrayOf(needs.map(({ times }) => times)),
-      arrayOf(returns.map(({ place }) => place)),
-      arrayOf(returns.map(({ stamp }) => stamp)),
-      arrayOf(returns.map(({ count }) => count)),
+      JSON.stringify(places.map(({ period, ...place }) => ({ ...place, ...spanOf(period) }))),
+      JSON.stringify(
+        demands.map(({ on, needs }) => ({
+          on: on.map(({ place, limit, reserved }) => [place, limit, reserved]),
+          needs: needs.map(({ cost, times }) => [cost, times]),
+        })),
+      ),
       atMs,
     ],
   )
   // Read here: the host's type parsers decide what pg makes of JSON, and the grants are committed.
-  return (JSON.parse(rows[0].answers) as AnswerRow[]).map(answerOf)
+  const answer = JSON.parse(rows[0].answer) as { passed: number[][]; places: PlaceRow[] }
+  if (answer.passed.length !== demands.length || answer.places.length !== places.length) {
+    throw new Error('Postgres answered another number of limits than it was asked for')
+  }
+  return { passed: answer.passed, places: answer.places.map(answerOf) }
 }
 
-/**
- * In a third of the time that `pg` takes, which escapes character by character: a subject has none
- * that need it, and a process requests allowances of thousands of limits in a second.
- */
-const arrayOf = (values: readonly (string | number)[]): string => `{${values.join(',')}}`
+const spanOf = (period: Period): object =>
+  typeof period === 'number' ? { seconds: period } : { period }
 
-type AnswerRow = [
-  granted: number,
+type PlaceRow = [
   ahead: number,
   stamp: number,
   used: number,
   validMs: number | null,
   retryMs: number | null,
-  othersHold: number,
 ]
 
-const answerOf = ([
-  granted,
+const answerOf = ([ahead, stamp, used, validMs, retryMs]: PlaceRow): PlaceAnswer => ({
   ahead,
   stamp,
   used,
   validMs,
   retryMs,
-  othersHold,
-]: AnswerRow): Answer => ({
-  granted,
-  ahead,
-  stamp,
-  used,
-  validMs,
-  retryMs,
-  othersHold,
 })
 
 /** Deletes rows of windows that have passed, in portions that keep no lock for long. */

@@ -2,7 +2,7 @@
  * The meters of this process: one for each limit and quota. The keys that a limit counts together
  * share its meter.
  */
-import { idOf, type Rule } from '../tables/allowance-terms.ts'
+import { idOf, type Rule } from '../tables/allowances.ts'
 import { Meter } from './meter.ts'
 
 /**
@@ -11,22 +11,15 @@ import { Meter } from './meter.ts'
  */
 export interface MeterList {
   meter: Meter
-  /**
-   * The rule of this key. Keys that share a meter can have different limits, such as a rotated key
-   * and its successor.
-   */
+  /** The rule of this key. Keys that share a meter can have different limits. */
   readonly rule: Rule
   readonly next: MeterList | null
 }
 
-/** The meters of a key, each with the limit of this key. To be called before they are asked what is left. */
-export function metersOf(list: MeterList): Meter[] {
-  const meters: Meter[] = []
-  for (let one: MeterList | null = list; one !== null; one = one.next) {
-    if (one.meter.rule !== one.rule) one.meter.change(one.rule)
-    meters.push(one.meter)
-  }
-  return meters
+export function membersOf(list: MeterList): MeterList[] {
+  const members: MeterList[] = []
+  for (let one: MeterList | null = list; one !== null; one = one.next) members.push(one)
+  return members
 }
 
 export class MeterRegistry {
@@ -44,7 +37,7 @@ export class MeterRegistry {
    * The meters for the rules of one key, `null` without any. Of two rules for one period the
    * stricter one holds.
    */
-  listOf(rules: readonly Rule[], quota: Rule | null, now: number): MeterList | null {
+  listOf(rules: readonly Rule[], quota: Rule | null): MeterList | null {
     const strictest = new Map<string, Rule>()
     for (const rule of rules) {
       const other = strictest.get(idOf(rule))
@@ -52,7 +45,7 @@ export class MeterRegistry {
     }
     const all = quota === null ? [...strictest.values()] : [...strictest.values(), quota]
     return all.reduceRight<MeterList | null>(
-      (next, rule) => ({ meter: this.#meterOf(rule, now), rule, next }),
+      (next, rule) => ({ meter: this.#meterOf(rule), rule, next }),
       null,
     )
   }
@@ -66,24 +59,16 @@ export class MeterRegistry {
    * Meters of a cached key may have been dropped. They are replaced by the meters that are
    * registered now.
    */
-  revive(list: MeterList, now: number): void {
+  revive(list: MeterList): void {
     for (let one: MeterList | null = list; one !== null; one = one.next) {
-      const { meter } = one
-      if (meter.isDropped) one.meter = this.#meters.get(meter.id) ?? this.#add(meter, now)
+      if (one.meter.isDropped) one.meter = this.#meterOf(one.rule)
     }
   }
 
-  #meterOf(rule: Rule, now: number): Meter {
+  #meterOf(rule: Rule): Meter {
     const known = this.#meters.get(idOf(rule))
-    if (known === undefined) return this.#add(new Meter(rule), now)
-    known.lower(rule.limit, now)
-    known.change(rule)
-    return known
-  }
-
-  #add(meter: Meter, now: number): Meter {
-    meter.isDropped = false
-    meter.usedAt = now
+    if (known !== undefined) return known
+    const meter = new Meter(rule.subject, rule.period, rule.limit)
     this.#meters.set(meter.id, meter)
     return meter
   }
