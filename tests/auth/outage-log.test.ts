@@ -1,6 +1,5 @@
 import t from 'tap'
 import { CacheLease } from '../../packages/auth/src/guard/keys/cache-lease.ts'
-import { InsertedKeysPoller } from '../../packages/auth/src/guard/keys/inserted-keys.ts'
 import { createCachedKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
 import { LastUsed } from '../../packages/auth/src/guard/keys/last-used.ts'
 import { OutageLog } from '../../packages/auth/src/outage-log.ts'
@@ -68,25 +67,6 @@ t.test('a lease that cannot be renewed is logged once', async (t) => {
     /^info: reading key changes works again/,
   ])
   t.equal(lines.length, 2)
-})
-
-t.test('inserted keys that cannot be read are logged once', async (t) => {
-  const { lines, log } = makeLog()
-  const { postgres, ask } = makePostgres()
-  const poller = new InsertedKeysPoller({
-    findInsertedKeys: async () => {
-      await ask()
-      return { snapshot: '1:1:', hashes: [] }
-    },
-    forgetRejections() {},
-    log,
-  })
-  await poller.start()
-  t.teardown(() => poller.stop())
-  t.match(lines, [/^warn: could not read inserted keys/])
-  postgres.isAvailable = true
-  await until(() => lines.length > 1)
-  t.match(lines[1], /^info: reading inserted keys works again/)
 })
 
 t.test('times of last use that cannot be written are logged once', async (t) => {

@@ -20,10 +20,12 @@ export async function published(app: FastifyInstance, ...names: string[]): Promi
   return rows.map(({ name, payload }) => ({ name, payload: JSON.parse(payload) }))
 }
 
-/** Sets the end of a key back. */
+/** Sets the end of a key back, and that it was made the day before. */
 export const expire = (app: FastifyInstance, id: string, ago: string) =>
   app.svc.database.query(
-    `update svc."__svc.auth.api_keys" set expires_at = now() - $2::interval where id = $1`,
+    `update svc."__svc.auth.api_keys" set expires_at = now() - $2::interval,
+            created_at = least(created_at, now() - $2::interval - interval '1 day')
+      where id = $1`,
     [id, ago],
   )
 

@@ -33,7 +33,7 @@ import {
   updateApiKey,
   type LockedKey,
 } from '../tables/api-keys.ts'
-import { deleteExpiryNotices } from '../tables/key-notices.ts'
+import { forgetExpiryNotice } from '../tables/key-notices.ts'
 import { countKeysOfTenant, lockKeysOfTenant } from '../tables/tenants.ts'
 import { findUser, lockUser } from '../tables/users.ts'
 import { performedBy, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
@@ -230,7 +230,7 @@ export function createApiKeyOperations(context: OperationContext) {
           wanted,
           boundsAfter(call, locked, changes, wanted),
         )
-        if (isProlonged) await deleteExpiryNotices(tx, before.id)
+        if (isProlonged) await forgetExpiryNotice(tx, before.id)
         const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
         if (Object.keys(change.changes ?? {}).length > 0) await record(tx, call, change)
         return { hashes: [hash], result: after }

@@ -3,15 +3,13 @@ import { BY_SYSTEM, changesOf, type Core, type Db } from '@svc/core/internal'
 import type { AuthSettings } from '../options.ts'
 import { lockFreeApiKey } from '../tables/api-keys.ts'
 import {
-  endOfPublished,
   findExpired,
   findExpiring,
   findUnused,
-  insertNotice,
   isAnyDue,
-  markPublished,
+  markExpiryNotice,
+  markUnusedNotice,
   PORTION,
-  sweepNotices,
   type DueKey,
 } from '../tables/key-notices.ts'
 import type { Change, OperationContext } from './context.ts'
@@ -20,7 +18,6 @@ import type { ApiKey } from '../schemas.ts'
 
 const EXPIRY_SECONDS = 15
 const UNUSED_SECONDS = 600
-const SWEEP_SECONDS = 3600
 
 export function watchAgeing(core: Core, context: OperationContext, settings: AuthSettings): void {
   const { expiryNoticeDays, unusedNoticeDays } = settings
@@ -32,7 +29,6 @@ export function watchAgeing(core: Core, context: OperationContext, settings: Aut
       publishUnusedNotices(context, unusedNoticeDays, stopping),
     )
   }
-  core.every(SWEEP_SECONDS, 'old notices of keys', () => sweepNotices(context.db))
 }
 
 /** `noticeDays`: how many days before the expiry of a key a notice is published. */
@@ -48,31 +44,31 @@ export async function publishExpiryNotices(
     nearerDays: days[index - 1] ?? 0,
   }))
   if (!(await isAnyDue(db, marks))) return
-  for (const [index, { days: daysLeft, nearerDays }] of marks.entries()) {
+  for (const { days: daysLeft, nearerDays } of marks) {
+    // A short-lived key passes several marks at once. Only the nearest one gets a notice.
     await forEachDue(
       () => findExpiring(db, daysLeft, nearerDays),
       (due) =>
-        // A short-lived key passes several marks at once. Only the nearest one gets a notice.
-        publishOnce(context, due, `expiring:${daysLeft}`, async (tx, key) => {
-          const passed = days.slice(index + 1)
-          for (const mark of passed) await insertNotice(tx, due.id, `expiring:${mark}`)
-          await publish(tx, keyEvent('svc.key.expiring', key, { daysLeft }))
-        }),
+        publishOnce(
+          context,
+          due,
+          (tx) => markExpiryNotice(tx, due.id, daysLeft),
+          (tx, key) => publish(tx, keyEvent('svc.key.expiring', key, { daysLeft })),
+        ),
       stopping,
     )
   }
-  const until = await endOfPublished(db)
   await forEachDue(
     () => findExpired(db),
     (due) =>
-      publishOnce(context, due, 'expired', (tx, key) =>
-        record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
+      publishOnce(
+        context,
+        due,
+        (tx) => markExpiryNotice(tx, due.id, 0),
+        (tx, key) => record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
       ),
     stopping,
   )
-  // What is left is published by the next run, of whichever process.
-  if (stopping?.aborted) return
-  await markPublished(db, until)
 }
 
 export async function publishUnusedNotices(
@@ -85,8 +81,11 @@ export async function publishUnusedNotices(
   await forEachDue(
     () => findUnused(context.db, days),
     (due) =>
-      publishOnce(context, due, due.notice, (tx, key) =>
-        context.publish(tx, keyEvent('svc.key.unused', key, { unusedDays: days })),
+      publishOnce(
+        context,
+        due,
+        (tx) => markUnusedNotice(tx, due.id),
+        (tx, key) => context.publish(tx, keyEvent('svc.key.unused', key, { unusedDays: days })),
       ),
     stopping,
   )
@@ -114,13 +113,13 @@ async function forEachDue<Due>(
 function publishOnce(
   { within }: OperationContext,
   { id, expiresAt }: DueKey,
-  notice: string,
+  mark: (tx: Db) => Promise<boolean>,
   publish: (tx: Db, key: ApiKey) => Promise<void>,
 ): Promise<boolean> {
   return within({}, async (tx) => {
     const locked = await lockFreeApiKey(tx, id)
     if (locked?.key.expiresAt !== expiresAt) return false
-    const isNew = await insertNotice(tx, id, notice)
+    const isNew = await mark(tx)
     if (isNew) await publish(tx, locked.key)
     return isNew
   })

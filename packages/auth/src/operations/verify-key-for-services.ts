@@ -33,7 +33,7 @@ export function createKeyVerification(authentication: Authentication) {
     const decision = await allowances.check(limits, cost)
     if (decision === 'passed') return undefined
     if (decision === 'unavailable') throw new AuthUnavailable()
-    return decision.isQuota ? QUOTA_EXCEEDED : RATE_LIMITED
+    return decision.meter.isQuota ? QUOTA_EXCEEDED : RATE_LIMITED
   }
 
   return {

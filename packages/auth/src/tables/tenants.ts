@@ -64,7 +64,6 @@ export async function lockKeyIdsOfTenant(db: Db, tenant: string): Promise<string
 
 /** Returns the hashes of the keys. */
 export async function deleteKeys(db: Db, ids: readonly string[]): Promise<string[]> {
-  await db.query(`delete from svc."__svc.auth.key_notices" where key_id = any($1::uuid[])`, [ids])
   const { rows } = await db.query(
     `delete from svc."__svc.auth.api_keys" where id = any($1::uuid[]) returning key_hash as hex`,
     [ids],

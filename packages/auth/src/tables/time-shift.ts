@@ -1,22 +1,14 @@
 /** Moves the stored times into the past, for `advance` of the testing kit. */
 import type { Db } from '@svc/core/internal'
-import { unusedNotice } from './key-notices.ts'
 
 const BACK = 'make_interval(secs => $1)'
 
 const STATEMENTS = [
-  // A notice has the time of the last use in its name: an unused key stays announced.
-  `update svc."__svc.auth.key_notices" as notices
-      set notice = ${unusedNotice(`coalesce(last_used_at, created_at) - ${BACK}`)}
-     from svc."__svc.auth.api_keys" as keys
-    where keys.id = notices.key_id
-      and notices.notice = ${unusedNotice('coalesce(last_used_at, created_at)')}`,
   // The last use and the creation are moved as well: they decide for how many days a key was not
-  // used.
+  // used. An unused key stays announced.
   `update svc."__svc.auth.api_keys" set expires_at = expires_at - ${BACK},
-          created_at = created_at - ${BACK}, last_used_at = last_used_at - ${BACK}`,
-  // Expiries that were published stay so, and those that are due now are not.
-  `update svc."__svc.auth.published_expiries" set until = until - ${BACK}`,
+          created_at = created_at - ${BACK}, last_used_at = last_used_at - ${BACK},
+          unused_notice_of = unused_notice_of - ${BACK}`,
   `update svc."__svc.auth.windows" set
      granted_at = array(select at - $1 * 1000 from unnest(granted_at) with ordinality as given (at, n) order by n),
      held_until = array(select at - $1 * 1000 from unnest(held_until) with ordinality as given (at, n) order by n)`,

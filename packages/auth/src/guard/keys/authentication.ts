@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import type { Core } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'
 import { writeLastUsed } from '../../tables/api-keys.ts'
-import { findInsertedKeys } from '../../tables/inserted-keys.ts'
 import { KEYS_CHANGED, readKeyChanges } from '../../tables/key-changes.ts'
 import { shiftTimes } from '../../tables/time-shift.ts'
 import { sweepFailures } from '../../tables/lockouts.ts'
@@ -19,7 +18,6 @@ import { Authenticator } from './authenticator.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
 import { CacheLease } from './cache-lease.ts'
 import { preferListener, preferPool } from './connections.ts'
-import { InsertedKeysPoller } from './inserted-keys.ts'
 import { KeyCache } from './key-cache.ts'
 import { createKeyLookup } from './key-lookup.ts'
 import { LastUsed } from './last-used.ts'
@@ -82,14 +80,6 @@ export async function createAuthentication(
     readKeyChanges: (since) => readKeyChanges(pollDb, since),
     forget: (hashes) => (hashes === null ? keyCache.forgetAll() : keyCache.forget(hashes)),
     refresh: async () => lockout?.refresh(),
-    catchUp: () => insertedKeys.poll(),
-    log,
-  })
-  const insertedKeys: InsertedKeysPoller = new InsertedKeysPoller({
-    findInsertedKeys: (since) => findInsertedKeys(pollDb, since),
-    forgetRejections: (hashes) =>
-      hashes === null ? keyCache.forgetAllRejections() : keyCache.forgetRejections(hashes),
-    isPaused: () => lease.isPaused,
     log,
   })
   const uncommitted = new UncommittedChanges({
@@ -134,7 +124,6 @@ export async function createAuthentication(
       core.notifications.listen(KEYS_CHANGED, () => lease.wake())
       await lease.renew()
       lease.start()
-      await insertedKeys.start()
       lastUsed.start()
       bootstrapKey.start()
       allowances.start()
@@ -142,7 +131,6 @@ export async function createAuthentication(
     },
     async stop() {
       lease.stop()
-      insertedKeys.stop()
       uncommitted.stop()
       bootstrapKey.stop()
       await Promise.all([lastUsed.stop(), usage?.stop(), allowances.stop()])

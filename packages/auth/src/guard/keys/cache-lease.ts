@@ -18,8 +18,6 @@ export interface CacheLeaseParts {
    * lease must not wait for a table that the application uses.
    */
   refresh: () => Promise<void>
-  /** Refreshes that other state once, after a time without requests in which nothing was read. */
-  catchUp?: () => Promise<void>
   log: Log
   /** Milliseconds of a monotonic clock. @default performance.now */
   now?: () => number
@@ -132,12 +130,8 @@ export class CacheLease {
     const sentAt = this.#now()
     this.#sentAt = sentAt
     const since = this.#revision
-    const { readKeyChanges, refresh, catchUp } = this.#parts
-    const [changes] = await Promise.all([
-      readKeyChanges(since),
-      refresh(),
-      this.#isPaused ? catchUp?.() : undefined,
-    ])
+    const { readKeyChanges, refresh } = this.#parts
+    const [changes] = await Promise.all([readKeyChanges(since), refresh()])
     this.#apply(changes, since)
     this.#trustedUntil = Math.max(this.#trustedUntil, sentAt + LEASE_MS)
     if (this.#isPaused) this.#pollLater()

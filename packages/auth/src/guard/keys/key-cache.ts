@@ -22,6 +22,11 @@ export type LookUp = (
 /** How many valid keys are remembered at most. The half of them that was used last is kept. */
 const MAX_VALID_KEYS = 200_000
 const MAX_REJECTED_KEYS = 10_000
+/**
+ * For how long a key without a row is remembered. No notification tells of a row that is inserted, as by
+ * an import: such a key is accepted within that time.
+ */
+const UNKNOWN_MS = 900
 
 interface Changing {
   /** How many open transactions have changed the key. */
@@ -34,21 +39,24 @@ interface PendingLookup {
   result: Promise<LookupResult>
   /** The key was changed, perhaps after it was read. */
   isStale: boolean
-  /** The row was inserted, perhaps after it was looked for. */
-  isInserted: boolean
 }
 
 export class KeyCache {
   #valid = new BoundedMap<CachedKey>(MAX_VALID_KEYS)
   // Apart from the valid keys: a flood of unknown keys must not push them out.
   #rejected = new BoundedMap<KeyFailure>(MAX_REJECTED_KEYS)
+  /** Until when the keys without a row are remembered. */
+  #unknown = new BoundedMap<number>(MAX_REJECTED_KEYS)
   #pending = new Map<string, PendingLookup>()
   /** Keys that open transactions have changed. No result about such a key is remembered. */
   #changing = new Map<string, Changing>()
   #lookUp: LookUp
+  #now: () => number
 
-  constructor(lookUp: LookUp) {
+  /** `now`: milliseconds of a monotonic clock. */
+  constructor(lookUp: LookUp, now = () => performance.now()) {
     this.#lookUp = lookUp
+    this.#now = now
   }
 
   validKey(hash: string): CachedKey | undefined {
@@ -59,16 +67,17 @@ export class KeyCache {
     this.#valid.set(hash, key)
   }
 
-  /** Concurrent lookups of one key share one query. Rejected keys need no query. */
+  /** Concurrent lookups of one key share one query. Rejected keys need none for a while. */
   async find(hash: string, format: KeyFormat): Promise<LookupResult> {
     // A lookup that was sent before the commit must not answer a request that came after it.
     const changing = this.#changing.get(hash)
     if (changing) return this.#lookUp(hash, format, changing.budget)
     const remembered = this.#valid.get(hash) ?? this.#rejected.get(hash)
     if (remembered) return remembered
+    if ((this.#unknown.get(hash) ?? 0) > this.#now()) return UNKNOWN_KEY
     const known = this.#pending.get(hash)
     if (known) return known.result
-    const pending = { result: NO_RESULT, isStale: false, isInserted: false }
+    const pending = { result: NO_RESULT, isStale: false }
     this.#pending.set(hash, pending)
     pending.result = this.#query(hash, format, pending).finally(() => this.#pending.delete(hash))
     return pending.result
@@ -78,6 +87,7 @@ export class KeyCache {
     for (const hash of hashes) {
       this.#valid.delete(hash)
       this.#rejected.delete(hash)
+      this.#unknown.delete(hash)
       const pending = this.#pending.get(hash)
       if (pending) pending.isStale = true
     }
@@ -86,6 +96,7 @@ export class KeyCache {
   forgetAll(): void {
     this.#valid.clear()
     this.#rejected.clear()
+    this.#unknown.clear()
     for (const pending of this.#pending.values()) pending.isStale = true
   }
 
@@ -108,31 +119,18 @@ export class KeyCache {
     this.forget(hashes)
   }
 
-  /** Rows of these keys were inserted. A key that was not found before is looked up again. */
-  forgetRejections(hashes: readonly string[]): void {
-    for (const hash of hashes) {
-      this.#rejected.delete(hash)
-      const pending = this.#pending.get(hash)
-      if (pending) pending.isInserted = true
-    }
-  }
-
-  /** Rows were inserted, it is not known of which keys: all that were not found are looked up again. */
-  forgetAllRejections(): void {
-    this.#rejected.clear()
-    for (const pending of this.#pending.values()) pending.isInserted = true
-  }
-
   /** If the key changes while the query runs, the result is discarded and the query repeated. */
   async #query(hash: string, format: KeyFormat, pending: PendingLookup): Promise<LookupResult> {
     let result: LookupResult
+    let sentAt: number
     do {
       pending.isStale = false
-      pending.isInserted = false
+      sentAt = this.#now()
       result = await this.#lookUp(hash, format)
-    } while (pending.isStale || (pending.isInserted && result === UNKNOWN_KEY))
+    } while (pending.isStale)
     if (this.#changing.has(hash)) return result
-    if (isFailure(result)) this.#rejected.set(hash, result)
+    if (result === UNKNOWN_KEY) this.#unknown.set(hash, sentAt + UNKNOWN_MS)
+    else if (isFailure(result)) this.#rejected.set(hash, result)
     else this.#valid.set(hash, result)
     return result
   }
