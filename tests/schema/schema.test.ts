@@ -38,9 +38,16 @@ t.test('a host with all plugins makes the tables of schema.sql', async (t) => {
   const database = await emptyDatabase(t)
   await migrateTemplate(database)
   await migrateConsole(database)
-  const made = await dump(await connect(t, database))
+  const client = await connect(t, database)
+  const { rows } = await client.query('show server_version_num')
+  if (Number(rows[0].server_version_num) < 160_000) {
+    return t.pass('the file', {
+      skip: 'Postgres 15 writes the columns of a view with the name of its table',
+    })
+  }
+  const made = await dump(client)
   if (process.env['UPDATE_SCHEMA']) await writeFile(FILE, made)
-  t.equal(made, await readFile(FILE, 'utf8'), HOW_TO_UPDATE)
+  return t.equal(made, await readFile(FILE, 'utf8'), HOW_TO_UPDATE)
 })
 
 t.test('no search_path decides what names in our functions mean', async (t) => {

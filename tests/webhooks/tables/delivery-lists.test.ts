@@ -28,7 +28,7 @@ async function longLog(t: Test): Promise<pg.Client> {
             case when rare then 'acme' end,
             at
        from generate_series(1, 40000) as n,
-            lateral (select now() - n * interval '5 seconds' as at, n % 1000 = 0 as rare)`,
+            lateral (select now() - n * interval '5 seconds' as at, n % 1000 = 0 as rare) as made`,
     [WEBHOOK, DELIVERY],
   )
   await db.query('analyze svc."__svc.webhooks.delivery_log"')
