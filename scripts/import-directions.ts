@@ -165,7 +165,7 @@ export const importDirections: OxlintOverride[] = [
       'packages/webhooks/src/outbound/constants.ts',
       'packages/webhooks/src/outbound/{filter,settings,transforms}/**',
       'packages/webhooks/src/outbound/delivery/{ed25519,outcome-of-answer,sign}.ts',
-      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,mutex,webhook-url}.ts',
+      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,webhook-url}.ts',
     ],
     webhooks,
     pure,

@@ -1,8 +1,6 @@
-import { lookup as systemLookup } from 'node:dns'
 import { guardedAgent } from './guarded-agent.ts'
 import type { PostSettings } from './post.ts'
-import { createResolver } from './resolver.ts'
-import { request } from './undici-parts.ts'
+import { resolverOf } from './resolver.ts'
 
 /** Key sets and certificates have some kilobytes. */
 const MAX_ANSWER_BYTES = 256 * 1024
@@ -26,11 +24,11 @@ export interface Fetch {
 /** Makes the HTTP client that fetches what a provider publishes, with the guard of deliveries. */
 export function createFetch(settings: PostSettings): Fetch {
   const { timeoutMs, isBlocked, userAgent, lookup, ca, proxy } = settings
-  const resolve = createResolver(timeoutMs, lookup ?? systemLookup)
-  const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca, proxy })
+  const names = resolverOf(lookup)
+  const agent = guardedAgent({ timeoutMs, isBlocked, resolve: names.resolve, ca, proxy })
   return {
     async send({ url, method, json }) {
-      const { statusCode, body } = await request(agent, {
+      const { statusCode, body } = await agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method,
@@ -56,6 +54,9 @@ export function createFetch(settings: PostSettings): Fetch {
       }
       return { statusCode, body: Buffer.concat(chunks).toString() }
     },
-    close: () => agent.destroy(),
+    async close() {
+      names.close()
+      await agent.destroy()
+    },
   }
 }

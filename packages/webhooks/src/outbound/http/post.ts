@@ -1,13 +1,11 @@
-import { lookup as systemLookup } from 'node:dns'
 import type { Dispatcher } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
 import { classifyError, isOurFault } from './classify-error.ts'
 import { ConnectPhases, type ConnectPhase } from './connect-phases.ts'
 import { guardedAgent, type Connections } from './guarded-agent.ts'
-import { NameServers } from './name-servers.ts'
 import type { Failure, PostResult } from './post-result.ts'
 import type { Proxy } from './proxy-tunnel.ts'
-import { createResolver, type Lookup } from './resolver.ts'
+import { resolverOf, type Lookup } from './resolver.ts'
 import { ResponseText } from './response-text.ts'
 
 /** How many bytes of an answer are read; the rest is cut off. */
@@ -26,7 +24,7 @@ export interface PostSettings {
   timeoutMs: number
   isBlocked: IsBlocked
   userAgent: string
-  /** @default node:dns's lookup */
+  /** In place of the hosts file, name servers and the system. */
   lookup?: Lookup
   /** Certificate authorities, in PEM. @default those of Node */
   ca?: string
@@ -62,11 +60,7 @@ export function createPost(settings: PostSettings): Post {
   const { timeoutMs, isBlocked, userAgent, lookup, ca, proxy } = settings
   const phases = new ConnectPhases()
   const always = [...COMMON_HEADERS, 'User-Agent', userAgent, 'Content-Type']
-  const nameServers = new NameServers()
-  const resolve =
-    lookup === undefined
-      ? createResolver(timeoutMs, systemLookup, (hostname) => nameServers.answer(hostname))
-      : createResolver(timeoutMs, lookup)
+  const names = resolverOf(lookup)
   let open = 0
   let isHandedOver = false
   const lost = new WeakSet<Error>()
@@ -85,7 +79,15 @@ export function createPost(settings: PostSettings): Post {
     },
     lost: (error) => void lost.add(error),
   }
-  const agentSettings = { timeoutMs, isBlocked, resolve, ca, proxy, phases, connections }
+  const agentSettings = {
+    timeoutMs,
+    isBlocked,
+    resolve: names.resolve,
+    ca,
+    proxy,
+    phases,
+    connections,
+  }
   const agent = guardedAgent(agentSettings)
   // It keeps no connection: each of its requests has a new one.
   const agentOfResent = guardedAgent(agentSettings)
@@ -116,7 +118,7 @@ export function createPost(settings: PostSettings): Post {
       })
     },
     async close() {
-      nameServers.close()
+      names.close()
       await Promise.all([agent.destroy(), agentOfResent.destroy()])
     },
   }
