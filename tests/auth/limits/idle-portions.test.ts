@@ -55,7 +55,8 @@ t.test(
 t.test('a request that waits is decided by the meter that is in use when it is answered', (t) => {
   const stage = new LimiterStage()
   const host = stage.start('host')
-  const list = host.listOf([{ subject: 'key:a', period: 1, limit: 1 }])
+  const rule = { subject: 'key:a', period: 1, limit: 1 }
+  const list = host.listOf([rule])
   t.equal(host.askFor(list, 1), 'passed')
   stage.pass(1200)
   t.equal(host.limiter.take(list, 1), null)
@@ -64,7 +65,7 @@ t.test('a request that waits is decided by the meter that is in use when it is a
   host.limiter.sweep()
   stage.pass(10)
   t.equal(decision, 'passed')
-  t.not(host.askFor(host.listOf([list.rule]), 1), 'passed', 'another list of the key knows of it')
+  t.not(host.askFor(host.listOf([rule]), 1), 'passed', 'another list of the key knows of it')
   stage.pass(3000)
   t.equal(host.limiter.size, 0)
   t.end()

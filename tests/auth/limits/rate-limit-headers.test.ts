@@ -39,7 +39,7 @@ t.test('of two limits for one period the stricter one holds', (t) => {
   const rules = [100, 5, 20].map((limit) => ({ subject: 'key:a', period: 60, limit }))
   const list = new MeterRegistry().listOf(rules, null)!
   t.same(
-    membersOf(list).map(({ rule }) => rule.limit),
+    membersOf(list).map(({ limit }) => limit),
     [5],
   )
   t.end()

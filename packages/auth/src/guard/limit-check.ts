@@ -43,7 +43,7 @@ export function createLimitCheck({ allowances, costOf }: LimitCheckParts): Limit
   return {
     check(limits, request, reply) {
       const at = now()
-      const cost = limits.hasQuota ? costOf(request) : 1
+      const cost = limits.terms.hasQuota ? costOf(request) : 1
       const decision = limiter.take(limits, cost, at)
       if (decision !== null) return conclude(decision, limits, reply, at)
       return allowances.wait(limits, cost).then((late) => conclude(late, limits, reply, now()))
@@ -67,8 +67,8 @@ function conclude(
 }
 
 function writeFields(limits: KeyLimits, reply: FastifyReply, now: number): void {
-  reply.header('ratelimit-policy', limits.policy)
-  reply.header('ratelimit', rateLimit(limits, limits.labels, now))
+  reply.header('ratelimit-policy', limits.terms.policy)
+  reply.header('ratelimit', rateLimit(limits, limits.terms.labels, now))
 }
 
 const OVER_LIMIT = {

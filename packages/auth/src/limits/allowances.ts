@@ -13,7 +13,7 @@ export interface AllowancesParts {
   db: Db
   tenantLimits: readonly Limit[]
   log: Log
-  /** Milliseconds of a monotonic clock. @default performance.now */
+  /** Whole milliseconds of a monotonic clock. @default that of performance.now */
   now?: () => number
 }
 
@@ -26,22 +26,23 @@ export interface LimitedKey {
   quota: Quota | null
 }
 
-/** The texts about the limits of a key that are the same for all its requests. */
-interface Texts {
+/** What is the same for all keys with equal limits. */
+interface Terms {
   /** The field `RateLimit-Policy` of every answer. */
   readonly policy: string
   /** The labels of the field `RateLimit`. */
   readonly labels: readonly string[]
-}
-
-/** The limits of a key as the guard remembers them. */
-export interface KeyLimits extends MeterList, Texts {
   /** Whether one of them is a quota, which the cost of a route is taken from. */
   readonly hasQuota: boolean
 }
 
-/** For how many different sets of limits the texts are kept, to be shared. */
-const MOST_TEXTS = 1000
+/** The limits of a key as the guard remembers them. */
+export interface KeyLimits extends MeterList {
+  readonly terms: Terms
+}
+
+/** For how many different sets of limits the terms are kept, to be shared. */
+const MOST_TERMS = 1000
 const TICK_MS = 500
 /** A process that closes gives back what it holds, if Postgres takes it within that time. */
 const CLOSE_MS = 1000
@@ -52,12 +53,12 @@ export class Allowances {
   readonly now: () => number
   #parts: AllowancesParts
   #outage: OutageLog
-  #texts = new Map<string, Texts>()
+  #terms = new Map<string, Terms>()
   #tick: NodeJS.Timeout | undefined
 
   constructor(parts: AllowancesParts) {
     this.#parts = parts
-    this.now = parts.now ?? (() => performance.now())
+    this.now = parts.now ?? (() => Math.floor(performance.now()))
     this.#outage = new OutageLog(
       parts.log,
       'could not get allowances from Postgres; requests with limited keys are refused once the allowances held are used up',
@@ -91,21 +92,20 @@ export class Allowances {
     if (tenant !== null) rules.push(...rulesOf(`tenant:${tenant}`, tenantLimits))
     const list = this.limiter.listOf(rules, quota && { subject, ...quota })
     if (list === null) return null
-    const { meter, rule, next } = list
-    const { policy, labels } = this.#textsOf(list)
+    const { meter, limit, next } = list
     // Named one by one: a spread would make an object whose properties are stored apart from it.
-    return { meter, rule, next, policy, labels, hasQuota: quota !== null }
+    return { meter, limit, next, terms: this.#termsOf(list, quota !== null) }
   }
 
-  /** Keys with equal limits share the texts, which then stay in the caches of the processor. */
-  #textsOf(list: MeterList): Texts {
+  /** Keys with equal limits share them, which then stay in the caches of the processor. */
+  #termsOf(list: MeterList, hasQuota: boolean): Terms {
     const policy = rateLimitPolicy(list)
-    const known = this.#texts.get(policy)
+    const known = this.#terms.get(policy)
     if (known) return known
-    if (this.#texts.size === MOST_TEXTS) this.#texts.clear()
-    const texts = { policy, labels: rateLimitLabels(list) }
-    this.#texts.set(policy, texts)
-    return texts
+    if (this.#terms.size === MOST_TERMS) this.#terms.clear()
+    const terms = { policy, labels: rateLimitLabels(list), hasQuota }
+    this.#terms.set(policy, terms)
+    return terms
   }
 
   /** Answers at once where an allowance is held, else when Postgres has answered. */
@@ -116,7 +116,7 @@ export class Allowances {
   /** What is left of the quota, or of the limit of which least is left, as far as this process knows. */
   remaining(limits: KeyLimits): number {
     const now = this.now()
-    const left = counted(limits, now).map(({ meter, rule }) => meter.remaining(rule.limit, now))
+    const left = counted(limits, now).map(({ meter, limit }) => meter.remaining(limit, now))
     return Math.min(...left)
   }
 
@@ -125,13 +125,16 @@ export class Allowances {
    * have heard of these limits for long. Where Postgres does not answer it is what this process knows.
    */
   async remainingOfAll(limits: KeyLimits): Promise<number> {
-    const places = counted(limits, this.now()).map(({ rule }) => ({ ...NOTHING, ...rule }))
+    const places = counted(limits, this.now()).map(({ meter, limit }) => {
+      const { subject, period } = meter
+      return { ...NOTHING, subject, period, limit }
+    })
     // Another holder than that of this process, whose allowances stay as they are.
     const batch = { holder: randomUUID(), lateMs: 0, places, demands: [] }
     const answer = await takeAllowances(this.#parts.db, batch).catch(asError)
     if (answer instanceof Error) return this.remaining(limits)
-    const left = counted(limits, this.now()).map(({ meter, rule }, place) =>
-      meter.remainingOf(rule.limit, answer.places[place]!.used),
+    const left = counted(limits, this.now()).map(({ meter, limit }, place) =>
+      meter.remainingOf(limit, answer.places[place]!.used),
     )
     return Math.min(...left)
   }
@@ -173,7 +176,7 @@ const rulesOf = (subject: string, limits: readonly Limit[]): Rule[] =>
 function counted(limits: KeyLimits, now: number): MeterList[] {
   const members = membersOf(limits)
   for (const { meter } of members) meter.prune(now)
-  return limits.hasQuota ? members.filter(({ meter }) => meter.isQuota) : members
+  return limits.terms.hasQuota ? members.filter(({ meter }) => meter.isQuota) : members
 }
 
 /** A pool of the host's may reject with anything. */

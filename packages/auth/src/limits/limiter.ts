@@ -11,7 +11,7 @@ import { Statement, type WaitingRequest } from './statement.ts'
 export interface LimiterParts {
   /** Calls `done` once. */
   send: (batch: Batch, done: (answer: Answer | Error) => void) => void
-  /** Milliseconds of a monotonic clock. */
+  /** Whole milliseconds of a monotonic clock. */
   now: () => number
   /** Runs the function after the current synchronous work. */
   schedule: (run: () => void) => void
@@ -68,18 +68,18 @@ export class Limiter {
     let isLacking = false
     for (let one: MeterList | null = list; one !== null; one = one.next) {
       if (one.meter.isDropped) this.#meters.revive(list)
-      const { meter, rule } = one
+      const { meter, limit } = one
       const need = meter.costOf(cost)
-      meter.use(rule.limit, now)
+      meter.use(limit, now)
       meter.prune(now)
-      if (meter.isOver(rule.limit, need, now)) return one
+      if (meter.isOver(limit, need, now)) return one
       if (meter.held < need) isLacking = true
     }
     if (isLacking) return null
     for (let one: MeterList | null = list; one !== null; one = one.next) {
-      const { meter, rule } = one
+      const { meter, limit } = one
       meter.held -= meter.costOf(cost)
-      meter.admit(rule.limit, now)
+      meter.admit(limit, now)
       if (meter.isLow(now)) this.#requestFor(meter)
       else if (meter.isToRenew(now)) this.#low.add(meter)
     }
@@ -241,6 +241,6 @@ export class Limiter {
 /** Four times the usual duration of a statement, so that what it grants is rarely too late. */
 function nextLateMs(lateMs: number, tookMs: number): number {
   const wanted = tookMs * 4
-  const next = wanted > lateMs ? wanted : lateMs * 0.9 + wanted * 0.1
-  return Math.min(LONGEST_LATE_MS, Math.max(SHORTEST_LATE_MS, next))
+  const next = wanted > lateMs ? wanted : lateMs - Math.ceil((lateMs - wanted) / 10)
+  return Math.min(LONGEST_LATE_MS, Math.max(SHORTEST_LATE_MS, Math.ceil(next)))
 }

@@ -11,8 +11,8 @@ import { Meter } from './meter.ts'
  */
 export interface MeterList {
   meter: Meter
-  /** The rule of this key. Keys that share a meter can have different limits. */
-  readonly rule: Rule
+  /** That of this key. Keys that share a meter can have different limits. */
+  readonly limit: number
   readonly next: MeterList | null
 }
 
@@ -23,14 +23,18 @@ export function membersOf(list: MeterList): MeterList[] {
 }
 
 export class MeterRegistry {
-  #meters = new Map<string, Meter>()
+  /** By subject. */
+  #first = new Map<string, Meter>()
+  #size = 0
 
   get size(): number {
-    return this.#meters.size
+    return this.#size
   }
 
-  values(): MapIterator<Meter> {
-    return this.#meters.values()
+  *values(): Generator<Meter> {
+    for (const first of this.#first.values()) {
+      for (let meter: Meter | null = first; meter !== null; meter = meter.next) yield meter
+    }
   }
 
   /**
@@ -45,14 +49,21 @@ export class MeterRegistry {
     }
     const all = quota === null ? [...strictest.values()] : [...strictest.values(), quota]
     return all.reduceRight<MeterList | null>(
-      (next, rule) => ({ meter: this.#meterOf(rule), rule, next }),
+      (next, rule) => ({ meter: this.#meterOf(rule), limit: rule.limit, next }),
       null,
     )
   }
 
   drop(meter: Meter): void {
     meter.isDropped = true
-    this.#meters.delete(meter.id)
+    this.#size--
+    const first = this.#first.get(meter.subject)
+    if (first !== meter) {
+      let before = first
+      while (before?.next && before.next !== meter) before = before.next
+      if (before) before.next = meter.next
+    } else if (meter.next === null) this.#first.delete(meter.subject)
+    else this.#first.set(meter.subject, meter.next)
   }
 
   /**
@@ -61,15 +72,27 @@ export class MeterRegistry {
    */
   revive(list: MeterList): void {
     for (let one: MeterList | null = list; one !== null; one = one.next) {
-      if (one.meter.isDropped) one.meter = this.#meterOf(one.rule)
+      const { meter, limit } = one
+      if (meter.isDropped) one.meter = this.#meterOf({ ...ruleOf(meter), limit })
     }
   }
 
-  #meterOf(rule: Rule): Meter {
-    const known = this.#meters.get(idOf(rule))
-    if (known !== undefined) return known
-    const meter = new Meter(rule.subject, rule.period, rule.limit)
-    this.#meters.set(meter.id, meter)
+  #meterOf({ subject, period, limit }: Rule): Meter {
+    const first = this.#first.get(subject) ?? null
+    let meter = first
+    while (meter !== null && meter.period !== period) meter = meter.next
+    if (meter !== null) return meter
+    meter = new Meter(subject, period, limit)
+    // The others keep their place: a sweep may be at one of them.
+    meter.next = first === null ? null : first.next
+    if (first === null) this.#first.set(subject, meter)
+    else first.next = meter
+    this.#size++
     return meter
   }
 }
+
+const ruleOf = ({ subject, period }: Meter): Pick<Rule, 'subject' | 'period'> => ({
+  subject,
+  period,
+})

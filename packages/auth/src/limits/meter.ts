@@ -1,10 +1,10 @@
 /**
  * One limit or quota of one key or tenant in this process: the allowances that it holds, what it has
  * admitted, and the last answer of Postgres. Keys that share it can have different limits, such as a
- * rotated key and its successor: each call names that of its key. No I/O; `now` is milliseconds of a
- * monotonic clock. See docs/limits.md for the bounds.
+ * rotated key and its successor: each call names that of its key. No I/O; `now` is whole milliseconds of a
+ * monotonic clock: V8 keeps those in the object, and other numbers beside it. See docs/limits.md for the bounds.
  */
-import { idOf, type Period, type Place, type PlaceAnswer } from '../tables/allowances.ts'
+import type { Period, Place, PlaceAnswer } from '../tables/allowances.ts'
 import { SlidingLog } from './sliding-log.ts'
 
 /** Up to this limit no process holds allowances ahead of need, so the limit is kept exactly. */
@@ -29,13 +29,12 @@ export interface Sending {
   readonly now: number
 }
 
-export class Meter {
-  readonly id: string
+/** It is one object with its log: of 100 000 keys a request finds none in the caches of the processor. */
+export class Meter extends SlidingLog {
   readonly subject: string
   readonly period: Period
-  /** It has a period of the calendar instead of a window, and nothing in its log. */
-  readonly isQuota: boolean
-  readonly windowMs: number
+  /** Another one of the same subject. */
+  next: Meter | null = null
   /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
   /** A statement is under way that names it. */
@@ -48,8 +47,8 @@ export class Meter {
   usedAt = 0
   /** The limit that allowances ahead of need are requested for: the lowest that was used of late. */
   limit: number
-  #log: SlidingLog
-  #heldUntil = 0
+  /** `null`: for ever. */
+  #heldUntil: number | null = 0
   /** The last grant ahead of need, which is used after those before it. */
   #grantStamp = 0
   #granted = 0
@@ -65,19 +64,21 @@ export class Meter {
   #used = 0
   #others = 0
   #knownUntil = 0
-  /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
-  #freeAt = Infinity
+  /** When something of what all processes used becomes free. `null`: not known, or never. */
+  #freeAt: number | null = null
   /** The longest `lateMs` of a statement of late: Postgres counts requests for so much longer. */
   #lateMs = 0
 
   constructor(subject: string, period: Period, limit: number) {
-    this.id = idOf({ subject, period })
+    super(typeof period === 'number' ? period * 1000 : 0)
     this.subject = subject
     this.period = period
-    this.isQuota = typeof period === 'string'
-    this.windowMs = typeof period === 'number' ? period * 1000 : 0
-    this.#log = new SlidingLog(this.windowMs)
     this.limit = limit
+  }
+
+  /** It has a period of the calendar instead of a window, and nothing in its log. */
+  get isQuota(): boolean {
+    return this.windowMs === 0
   }
 
   /** What a request takes of it whose route costs `cost`. */
@@ -86,9 +87,9 @@ export class Meter {
   }
 
   /** Call this before the other methods, with one `now` for all of them. */
-  prune(now: number): void {
-    if (!this.isQuota) this.#log.prune(now)
-    if (this.held > 0 && now >= this.#heldUntil) this.held = 0
+  override prune(now: number): void {
+    if (!this.isQuota) super.prune(now)
+    if (this.held > 0 && this.#isOverBy(now)) this.held = 0
   }
 
   /**
@@ -109,18 +110,18 @@ export class Meter {
 
   /** Whether this process has admitted in the window all that the limit allows. */
   isFull(limit: number): boolean {
-    return !this.isQuota && this.#log.count >= limit
+    return !this.isQuota && this.count >= limit
   }
 
   /** A request passes. */
   admit(limit: number, now: number): void {
     if (limit === this.limit) this.usedAt = now
-    if (!this.isQuota) this.#log.add(now, limit)
+    if (!this.isQuota) this.add(now, limit)
   }
 
   /** Takes up to so many of what it holds for waiting requests, until `until`. */
   reserve(most: number, until: number): number {
-    if (this.#heldUntil <= until) return 0
+    if (this.#isOverBy(until)) return 0
     const reserved = Math.min(this.held, most)
     this.held -= reserved
     return reserved
@@ -131,7 +132,7 @@ export class Meter {
    * they were granted for.
    */
   putBack(count: number, under: number, now: number): void {
-    if (count === 0 || now >= this.#heldUntil) return
+    if (count === 0 || this.#isOverBy(now)) return
     this.held += count
     if (under > this.limit) this.release()
   }
@@ -158,7 +159,7 @@ export class Meter {
   ask(demanded: boolean, reserved: number, now: number): Place {
     const sinceMs = now - this.#askedAt
     if (sinceMs < OFTEN_MS) this.#target = this.#ahead * 2
-    else if (sinceMs > SELDOM_MS) this.#target /= 2
+    else if (sinceMs > SELDOM_MS) this.#target >>= 1
     const { subject, period, returned } = this
     const isUnused = !demanded && this.isIdle(now)
     // What is held is valid for longer only where more is requested.
@@ -183,8 +184,8 @@ export class Meter {
   apply(place: Place, answer: PlaceAnswer, { sentAt, lateMs, now }: Sending): void {
     const { ahead, stamp, used, validMs, retryMs } = answer
     this.isAsked = false
-    this.#lateMs = Math.max(lateMs, this.#log.count > 0 ? this.#lateMs : 0)
-    this.#heldUntil = sentAt + (validMs ?? Infinity)
+    this.#lateMs = Math.max(lateMs, this.count > 0 ? this.#lateMs : 0)
+    this.#heldUntil = validMs === null ? null : Math.floor(sentAt + validMs)
     if (ahead > 0) {
       this.#oldestStamp = this.held === 0 ? stamp : this.#heldStamp
       this.held += ahead
@@ -194,13 +195,13 @@ export class Meter {
       if (place.limit > this.limit) this.release()
     }
     this.#used = used
-    this.#others = Math.max(0, used - this.held - this.#log.count)
-    this.#freeAt = retryMs === null ? Infinity : now + retryMs
+    this.#others = Math.max(0, used - this.held - this.count)
+    this.#freeAt = retryMs === null ? null : Math.ceil(now + retryMs)
     const knownMs = this.isQuota ? KNOWN_MS_OF_QUOTA : KNOWN_MS
-    this.#knownUntil = Math.min(this.#freeAt, now + knownMs)
+    this.#knownUntil = Math.min(this.#freeAt ?? Infinity, now + knownMs)
     // More would not be granted before something is free.
     if (ahead < place.ahead && this.held * 2 < this.#ahead) {
-      this.#nothingAheadUntil = Math.min(this.#freeAt, now + MORE_AHEAD_MS)
+      this.#nothingAheadUntil = Math.min(this.#freeAt ?? Infinity, now + MORE_AHEAD_MS)
       this.#target = 0
     }
   }
@@ -236,15 +237,19 @@ export class Meter {
 
   /** Whether it has the state of a new `Meter`, so that it can be dropped. */
   get isBlank(): boolean {
-    return this.held === 0 && this.returned === 0 && this.#log.count === 0 && !this.isAsked
+    return this.held === 0 && this.returned === 0 && this.count === 0 && !this.isAsked
   }
 
   /** How much is left of the limit, by the state in this process. */
   remaining(limit: number, now: number): number {
     if (this.held === 0 && this.#isKnownToLack(limit, 1, now)) return 0
-    if (this.isQuota) return this.remainingOf(limit, now < this.#freeAt ? this.#used : this.held)
+    if (this.isQuota)
+      return this.remainingOf(
+        limit,
+        this.#freeAt === null || now < this.#freeAt ? this.#used : this.held,
+      )
     const others = now < this.#askedAt + this.windowMs ? this.#others : 0
-    return Math.max(0, limit - this.#log.count - others)
+    return Math.max(0, limit - this.count - others)
   }
 
   /** How much is left where all processes have used as much, with what this one holds. */
@@ -257,16 +262,16 @@ export class Meter {
    * What this process admitted leaves the window of Postgres a little later than its own.
    */
   retryAfterMs(limit: number, now: number): number | null {
-    const ownMs = this.isFull(limit) ? (this.#log.nextLeaves() ?? now) - now + this.#lateMs : 0
+    const ownMs = this.isFull(limit) ? (this.nextLeaves() ?? now) - now + this.#lateMs : 0
     const isLacking = this.held === 0 && this.#isKnownToLack(limit, 1, now)
     if (!isLacking && !this.isQuota) return ownMs
-    return this.#freeAt === Infinity ? null : Math.max(ownMs, this.#freeAt - now)
+    return this.#freeAt === null ? null : Math.max(ownMs, this.#freeAt - now)
   }
 
   /** Milliseconds until more than now remains; `null`: never. */
   resetMs(now: number): number | null {
-    const at = this.#log.nextLeaves() ?? this.#freeAt
-    return at === Infinity ? null : Math.max(0, at - now)
+    const at = this.nextLeaves() ?? this.#freeAt
+    return at === null ? null : Math.max(0, at - now)
   }
 
   /** The oldest grant that what it holds is of. */
@@ -279,12 +284,16 @@ export class Meter {
     const limit = this.limit
     if (limit <= MAX_EXACT) return 0
     const first = Math.min(FIRST_AT_MOST, Math.max(FIRST_AT_LEAST, Math.floor(limit / 100)))
-    return Math.min(Math.floor(limit / 10), Math.max(Math.floor(this.#target), first))
+    return Math.min(Math.floor(limit / 10), Math.max(this.#target, first))
+  }
+
+  #isOverBy(now: number): boolean {
+    return this.#heldUntil !== null && now >= this.#heldUntil
   }
 
   /** The last third of the time for which what it holds may be used. */
   #isEnding(now: number): boolean {
-    return this.held > 0 && !this.isQuota && now >= this.#heldUntil - this.#leaseMs / 3
+    return this.held > 0 && !this.isQuota && this.#isOverBy(now + this.#leaseMs / 3)
   }
 
   /** As "__svc.auth.grant_of_window" has it. */

@@ -1,4 +1,4 @@
-/** What one process has admitted in the last window, by a clock that is passed in. */
+/** What one process has admitted in the last window, by a clock of whole milliseconds that is passed in. */
 
 /** Up to this limit each request has its own time; beyond it, those of a slice of the window share one. */
 const MAX_ENTRIES = 128
@@ -15,10 +15,10 @@ export class SlidingLog {
   count = 0
   /** The current slice: how many requests it has, when it ends, and when the last of them came. */
   #sliceCount = 0
-  #sliceEndsAt = -Infinity
+  #sliceEndsAt = 0
   #sliceAt = 0
-  /** When the oldest of the slices before it leaves the window. */
-  #oldestLeavesAt = Infinity
+  /** When the oldest of the slices before it leaves the window; 0 without one. */
+  #oldestLeavesAt = 0
   /** 0 for a quota, which has no window. */
   readonly windowMs: number
   /** Time and number of each slice before it, in turn, oldest first, from `head` on. */
@@ -36,22 +36,23 @@ export class SlidingLog {
   add(now: number, limit: number): void {
     this.count++
     if (now >= this.#sliceEndsAt) this.#beginSlice(now, limit)
-    this.#sliceAt = now
+    // The millisecond may be nearly over.
+    this.#sliceAt = now + 1
     this.#sliceCount++
   }
 
   /** Drops what has left the window. */
   prune(now: number): void {
-    if (now >= this.#oldestLeavesAt) this.#pruneSlices(now)
-    if (this.#oldestLeavesAt < Infinity || this.#sliceAt + this.windowMs > now) return
+    if (this.#oldestLeavesAt > 0 && now >= this.#oldestLeavesAt) this.#pruneSlices(now)
+    if (this.#oldestLeavesAt > 0 || this.#sliceAt + this.windowMs > now) return
     this.count -= this.#sliceCount
     this.#sliceCount = 0
-    this.#sliceEndsAt = -Infinity
+    this.#sliceEndsAt = 0
   }
 
   /** When the oldest request leaves the window; `null` without a request in it. */
   nextLeaves(): number | null {
-    if (this.#oldestLeavesAt < Infinity) return this.#oldestLeavesAt
+    if (this.#oldestLeavesAt > 0) return this.#oldestLeavesAt
     return this.#sliceCount === 0 ? null : this.#sliceAt + this.windowMs
   }
 
@@ -59,10 +60,10 @@ export class SlidingLog {
     if (this.#sliceCount > 0) {
       if (this.#slices === NONE) this.#slices = [this.#sliceAt, this.#sliceCount]
       else this.#slices.push(this.#sliceAt, this.#sliceCount)
-      if (this.#oldestLeavesAt === Infinity) this.#oldestLeavesAt = this.#sliceAt + this.windowMs
+      if (this.#oldestLeavesAt === 0) this.#oldestLeavesAt = this.#sliceAt + this.windowMs
       this.#sliceCount = 0
     }
-    this.#sliceEndsAt = limit > MAX_ENTRIES ? now + this.windowMs / MAX_ENTRIES : -Infinity
+    this.#sliceEndsAt = limit > MAX_ENTRIES ? now + Math.ceil(this.windowMs / MAX_ENTRIES) : 0
   }
 
   #pruneSlices(now: number): void {
@@ -72,7 +73,7 @@ export class SlidingLog {
       this.#head += 2
     }
     const oldest = this.#slices[this.#head]
-    this.#oldestLeavesAt = oldest === undefined ? Infinity : oldest + this.windowMs
+    this.#oldestLeavesAt = oldest === undefined ? 0 : oldest + this.windowMs
     if (this.#head < 64 || this.#head * 2 < this.#slices.length) return
     this.#slices = this.#slices.slice(this.#head)
     this.#head = 0

@@ -84,7 +84,7 @@ export class Statement {
       else needs.push({ cost, times: 1 })
       count++
     }
-    const on = membersOf(list).map(({ meter, rule: { limit } }) => {
+    const on = membersOf(list).map(({ meter, limit }) => {
       const state = this.add(meter)
       const most = needs.reduce((sum, { cost, times }) => sum + meter.costOf(cost) * times, 0)
       meter.use(limit, this.sentAt)
@@ -153,10 +153,10 @@ export class Statement {
 
   #admit({ list }: WaitingRequest, now: number): boolean {
     const members = membersOf(list)
-    if (now - this.sentAt > this.lateMs) return false
+    if (now - this.sentAt >= this.lateMs) return false
     for (const { meter } of members) meter.prune(now)
-    if (members.some(({ meter, rule }) => meter.isFull(rule.limit))) return false
-    for (const { meter, rule } of members) meter.admit(rule.limit, now)
+    if (members.some(({ meter, limit }) => meter.isFull(limit))) return false
+    for (const { meter, limit } of members) meter.admit(limit, now)
     return true
   }
 }
