@@ -9,6 +9,11 @@ const main = join(import.meta.dirname, '../../bench/main.ts')
 const bench = (args: string[], env: NodeJS.ProcessEnv = {}) =>
   promisify(execFile)(process.execPath, [main, ...args], { env: { ...process.env, ...env } })
 
+/** Hooks of modules: those of Node 22.19 refuse each module of CommonJS. */
+const skip =
+  Number(process.versions.node.split('.')[0]) < 24 &&
+  'a copy of the packages needs Node 24 or later'
+
 t.test(
   'a benchmark runs to its end, beside another checkout, and writes its samples',
   async (t) => {
@@ -33,6 +38,7 @@ t.test('the list names every benchmark, and an unknown one ends with an error', 
 
 t.test(
   'a copy of the packages has its own modules, and one asks for telemetry again',
+  { skip },
   async (t) => {
     const root = new URL('../../', import.meta.url)
     const modules = ['events/publish', 'events/publish-sql', 'jobs/pump/attempts']
@@ -53,7 +59,7 @@ t.test(
   },
 )
 
-t.test('copies of the guard take turns in one process', async (t) => {
+t.test('copies of the guard take turns in one process', { skip }, async (t) => {
   const json = join(t.testdir(), 'bench.json')
   const { stderr } = await bench(['guard-telemetry', '--quick', '--json', json], {
     DATABASE_URL: await freshDatabase(t),

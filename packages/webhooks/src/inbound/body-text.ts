@@ -63,8 +63,16 @@ export type Decode = (bytes: Buffer) => string
 export function decoderOf(charset: string | undefined): Decode {
   if (charset === undefined) return (bytes) => bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
   const decoder = refusing('the charset is not known', () => new TextDecoder(charset, STRICT))
+  if (decoder.encoding === 'windows-1252') return decodeWindows1252
   return (bytes) => refusing('the body is not of its charset', () => decoder.decode(bytes))
 }
+
+/** The characters of the bytes 0x80 to 0x9f in windows-1252, as the Encoding Standard has them. */
+const OF_C1 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
+
+/** The decoder of Node 22 reads these bytes as ISO-8859-1. */
+const decodeWindows1252: Decode = (bytes) =>
+  bytes.toString('latin1').replaceAll(/[\x80-\x9f]/g, (char) => OF_C1[char.charCodeAt(0) - 0x80]!)
 
 const STRICT = { fatal: true, ignoreBOM: true }
 
