@@ -365,7 +365,9 @@ create table svc."__svc.webhooks.recent_attempts" (
   event text collate "C" not null,
   status text collate "C" not null,
   duration_ms integer,
-  first_attempt_ms integer
+  first_attempt_ms integer,
+  succeeded boolean,
+  recorded_at timestamp with time zone default clock_timestamp() not null
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05);
 
 create table svc."__svc.webhooks.registrations" (
@@ -405,7 +407,7 @@ CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks
 CREATE INDEX failing_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE ((failing_since IS NOT NULL) OR (disabled_reason = 'failing'::text));
 CREATE INDEX inactive_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE (NOT active);
 CREATE CONSTRAINT TRIGGER lift_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.ordered OR (old.rate_limit IS NOT NULL) OR (old.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
-CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN (((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secrets IS DISTINCT FROM new.previous_secrets)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered)) OR ((old.failing_since IS NULL) IS DISTINCT FROM (new.failing_since IS NULL)))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
+CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secrets IS DISTINCT FROM new.previous_secrets)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER raise_version_of_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" FOR EACH ROW EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER restrict_changed AFTER UPDATE OF ordered, rate_limit, max_in_flight ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((old.ordered IS DISTINCT FROM new.ordered) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
 CREATE TRIGGER restrict_new AFTER INSERT ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((new.ordered OR (new.rate_limit IS NOT NULL) OR (new.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
@@ -690,7 +692,6 @@ create view svc."__svc.webhooks.for_delivery" as
     timeout_ms AS "timeoutMs",
     transform,
     (retry)::text AS retry,
-    (failing_since IS NOT NULL) AS "isFailing",
     (ordered OR (rate_limit IS NOT NULL) OR (max_in_flight IS NOT NULL)) AS "isRestricted"
    FROM svc."__svc.webhooks.registrations";
 
@@ -2234,14 +2235,17 @@ begin
     select attempt.*, coalesce(job.next_attempt, attempt."nextAttemptAt") as next_attempt_at,
            -- The tenant of the webhook. That of a deleted one is kept while rows may follow.
            coalesce(
-             (select tenant from svc."__svc.webhooks.registrations" where id = attempt."webhookId"),
+             webhook.tenant,
              (select tenant from svc."__svc.webhooks.deleted_webhooks" where id = attempt."webhookId"))
-             as tenant
+             as tenant,
+           case when attempt."testedUrl" = webhook.url then attempt.error is null end as succeeded
       from json_to_recordset(attempts) as attempt (
              job uuid, id uuid, "webhookId" uuid, event text, "eventId" text, payload text,
              "deliveryId" uuid, attempt int, status text, "statusCode" smallint, error text,
              "durationMs" int, "responseBody" text, "attemptedAt" timestamptz,
-             "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int)
+             "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int,
+             "testedUrl" text)
+      left join svc."__svc.webhooks.registrations" as webhook on webhook.id = attempt."webhookId"
       left join unnest(settled, next_attempts) as job (id, next_attempt) on job.id = attempt.job
      where settled is null or job.id is not null
   ), logged as (
@@ -2253,8 +2257,8 @@ begin
       from written
   )
   insert into svc."__svc.webhooks.recent_attempts"
-    (at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms)
-  select "attemptedAt", "webhookId", tenant, event, status, "durationMs", "firstAttemptMs"
+    (at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms, succeeded)
+  select "attemptedAt", "webhookId", tenant, event, status, "durationMs", "firstAttemptMs", succeeded
     from written;
 end
 $function$;

@@ -59,7 +59,6 @@ create view svc."__svc.webhooks.for_delivery" as
              from jsonb_array_elements(previous_secrets) with ordinality as previous (one, n)
             where (previous.one ->> 'expiresAt')::timestamptz > now()) end as "previousSecrets",
          headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
-         failing_since is not null as "isFailing",
          ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
     from svc."__svc.webhooks.registrations";
 
@@ -151,8 +150,8 @@ create table svc."__svc.webhooks.missing_events" (
 
 -- Statistics. A settle writes a narrow row for each attempt, in the statement that writes the log: no
 -- index, no row that others write too, so processes do not wait for each other. A task counts these
--- rows into the table of statistics and deletes them in one transaction; who reads adds those that
--- are left.
+-- rows into the table of statistics and the columns of webhooks, and deletes them in one transaction; who
+-- reads the statistics adds those that are left.
 create table svc."__svc.webhooks.recent_attempts" (
   at timestamptz not null,
   webhook_id uuid not null,
@@ -161,7 +160,10 @@ create table svc."__svc.webhooks.recent_attempts" (
   status text collate "C" not null,
   duration_ms integer,
   -- From the publish to the attempt, of first attempts.
-  first_attempt_ms integer
+  first_attempt_ms integer,
+  -- Whether the receiver of the webhook took it. Null: it says nothing about that receiver.
+  succeeded boolean,
+  recorded_at timestamptz not null default clock_timestamp()
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 alter table svc."__svc.webhooks.recent_attempts" replica identity full;

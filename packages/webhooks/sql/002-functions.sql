@@ -117,15 +117,15 @@ begin
 end
 $$;
 
--- Every column that is read for a delivery, see tables/webhooks-for-delivery.ts. The time of the last
--- success or failure is none of them: attempts write it every few seconds.
+-- Every column that is read for a delivery, see tables/webhooks-for-delivery.ts. The results of
+-- its attempts are none of them: they are written every few seconds.
 create trigger raise_version after update on svc."__svc.webhooks.registrations"
   for each row when (
     (old.url, old.active, old.secret, old.previous_secrets, old.headers, old.timeout_ms, old.transform,
-     old.retry, old.rate_limit, old.max_in_flight, old.ordered, old.failing_since is null)
+     old.retry, old.rate_limit, old.max_in_flight, old.ordered)
     is distinct from
     (new.url, new.active, new.secret, new.previous_secrets, new.headers, new.timeout_ms, new.transform,
-     new.retry, new.rate_limit, new.max_in_flight, new.ordered, new.failing_since is null))
+     new.retry, new.rate_limit, new.max_in_flight, new.ordered))
   execute function svc."__svc.webhooks.raise_version"();
 
 create trigger raise_version_of_deleted after delete on svc."__svc.webhooks.registrations"
@@ -213,14 +213,17 @@ begin
     select attempt.*, coalesce(job.next_attempt, attempt."nextAttemptAt") as next_attempt_at,
            -- The tenant of the webhook. That of a deleted one is kept while rows may follow.
            coalesce(
-             (select tenant from svc."__svc.webhooks.registrations" where id = attempt."webhookId"),
+             webhook.tenant,
              (select tenant from svc."__svc.webhooks.deleted_webhooks" where id = attempt."webhookId"))
-             as tenant
+             as tenant,
+           case when attempt."testedUrl" = webhook.url then attempt.error is null end as succeeded
       from json_to_recordset(attempts) as attempt (
              job uuid, id uuid, "webhookId" uuid, event text, "eventId" text, payload text,
              "deliveryId" uuid, attempt int, status text, "statusCode" smallint, error text,
              "durationMs" int, "responseBody" text, "attemptedAt" timestamptz,
-             "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int)
+             "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int,
+             "testedUrl" text)
+      left join svc."__svc.webhooks.registrations" as webhook on webhook.id = attempt."webhookId"
       left join unnest(settled, next_attempts) as job (id, next_attempt) on job.id = attempt.job
      where settled is null or job.id is not null
   ), logged as (
@@ -232,8 +235,8 @@ begin
       from written
   )
   insert into svc."__svc.webhooks.recent_attempts"
-    (at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms)
-  select "attemptedAt", "webhookId", tenant, event, status, "durationMs", "firstAttemptMs"
+    (at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms, succeeded)
+  select "attemptedAt", "webhookId", tenant, event, status, "durationMs", "firstAttemptMs", succeeded
     from written;
 end
 $$;

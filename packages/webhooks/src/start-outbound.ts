@@ -21,13 +21,14 @@ import { parseSeed, SigningKeys } from './outbound/delivery/ed25519.ts'
 import { LostLetters } from './outbound/delivery/lost-letters.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/constants.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
-import { rollUpStats } from './stats/roll-up.ts'
+import { countAttempts, rollUpStats } from './stats/roll-up.ts'
+import { awaitCounted } from './tables/stats.ts'
 import { createPost, type Post } from './outbound/http/post.ts'
 import { createProxy } from './outbound/http/proxy-options.ts'
 import { FailingWebhooks } from './outbound/health/failing-webhooks.ts'
-import { HealthRecorder } from './outbound/health/health-recorder.ts'
-import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
+import { HealthWatch } from './outbound/health/health-watch.ts'
 import { reactivate } from './outbound/health/resume-failing.ts'
+import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
 import { reencryptWebhooks } from './operations/reencrypt.ts'
 import { createRecoveryOperations, type RecoveryOperations } from './operations/recover.ts'
 import { createReadStats, type ReadStats } from './operations/stats.ts'
@@ -66,11 +67,10 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const timeoutMs = given.deliveryTimeoutMs
   const probeEverySeconds = given.autoDisable?.probeEverySeconds ?? null
   const failing = given.autoDisable && new FailingWebhooks(core, given.autoDisable)
-  const health = new HealthRecorder({
-    db: core.db,
-    probeEverySeconds,
+  const health: HealthWatch = new HealthWatch({
+    count: () => countAttempts(core, (webhook) => health.works(webhook)),
     failed: async (ids) => await failing?.judge(ids),
-    recovered: (id, url) => reactivate(core, id, url),
+    resume: ({ id, url }) => reactivate(core, id, url),
     log: core.log,
   })
   const ownSecrets = await ownSecretsOf(core, given)
@@ -89,7 +89,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, eventsOf(settings))
   core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
   keepLog(core, settings.deliveryLogRetentionDays)
-  rollUpStats(core)
+  rollUpStats(core, (webhook) => health.works(webhook))
 
   const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
   const way = { isBlocked, userAgent: userAgent(), ...(proxy && { proxy }) }
@@ -112,7 +112,11 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   }
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: shiftSecretExpiry })
-  core.onAdvance({ written: () => health.flush(true), rows: shiftFailureTimes })
+  const countAll = async () => {
+    await core.transaction(awaitCounted)
+    await health.flush()
+  }
+  core.onAdvance({ written: countAll, rows: shiftFailureTimes })
   const lost = new LostLetters(core, settings.deliveryLogRetentionDays)
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => lost.record())
   return {

@@ -1,45 +1,36 @@
 import t from 'tap'
-import {
-  lockFailing,
-  markWarned,
-  writeHealth,
-  type SeenAttempts,
-} from '../../../packages/webhooks/src/tables/webhook-health.ts'
+import type { Db } from '@svc/core'
+import { useCore } from '@svc/core/internal'
+import { rollUpRecent } from '../../../packages/webhooks/src/tables/stats.ts'
+import { lockFailing, markWarned } from '../../../packages/webhooks/src/tables/webhook-health.ts'
 import { startHost } from '../support/host.ts'
-
-const minutes = (count: number | null) => (count === null ? null : count * 60_000)
 
 const ADDRESS = 'https://receiver.example/hook'
 
-/** What a process has seen, in minutes ago. */
-const saw = (
+/** Attempts that are recorded and not counted, in minutes ago. */
+const recorded = (
+  db: Db,
   webhookId: string,
-  {
-    success = null,
-    first = null,
-    last = first,
-    failures = 0,
-  }: {
-    success?: number | null
-    first?: number | null
-    last?: number | null
-    failures?: number
-  },
-): SeenAttempts => ({
-  webhookId,
-  url: ADDRESS,
-  successAgoMs: minutes(success),
-  failures,
-  firstFailureAgoMs: minutes(first),
-  lastFailureAgoMs: minutes(last),
-  isFailedProbe: false,
-})
+  { successes = [], failures = [] }: { successes?: number[]; failures?: number[] },
+) =>
+  db.query(
+    `insert into svc."__svc.webhooks.recent_attempts"
+       (at, webhook_id, event, status, succeeded, recorded_at)
+     select now(), $1, 'order.created', 'failed', succeeded, now() - minutes * interval '1 minute'
+       from (select true as succeeded, unnest($2::float8[]) as minutes
+             union all select false, unnest($3::float8[])) as attempt`,
+    [webhookId, successes, failures],
+  )
 
-t.test('the results of several processes add up, in whatever order they are written', async (t) => {
+t.test('the results of attempts add up, in whatever order they are counted', async (t) => {
   const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
+  const core = await useCore(app)
   const db = app.svc.database
   const { id } = await register(ADDRESS)
-  const write = (seen: Parameters<typeof saw>[1]) => writeHealth(db, [saw(id, seen)], null)
+  const count = async (attempts: Parameters<typeof recorded>[2]) => {
+    await recorded(db, id, attempts)
+    return await core.transaction(rollUpRecent)
+  }
   const stored = async () => {
     const { rows } = await db.query(
       `select round(extract(epoch from now() - failing_since) / 60)::int as failing,
@@ -52,39 +43,48 @@ t.test('the results of several processes add up, in whatever order they are writ
     return rows[0]
   }
 
-  t.match(await write({ success: 60 }), [{ id, isFailing: false, isDisabled: false }])
+  t.match(await count({ successes: [70, 60] }), { hasMore: false, working: [] })
   t.strictSame(await stored(), { failing: null, success: 60, failure: null, attempts: 0 })
-  t.match(await write({ first: 50, last: 40, failures: 3 }), [{ isFailing: true }])
+  await count({ failures: [50, 45, 40] })
   t.strictSame(await stored(), { failing: 50, success: 60, failure: 40, attempts: 3 })
-  await write({ first: 55, last: 45, failures: 2 })
-  t.strictSame(await stored(), { failing: 55, success: 60, failure: 40, attempts: 5 })
+  await count({ failures: [42, 41] })
+  t.strictSame(await stored(), { failing: 50, success: 60, failure: 40, attempts: 5 })
 
-  // A success that was seen by another process, in the middle of the failures.
-  await write({ success: 30, first: 20, failures: 1 })
+  // A success in the middle of the failures.
+  await count({ successes: [30], failures: [35, 20] })
   t.strictSame(await stored(), { failing: 20, success: 30, failure: 20, attempts: 1 })
-  await write({ first: 35, last: 33, failures: 4 })
+  await count({ failures: [35, 33] })
   t.strictSame(await stored(), { failing: 20, success: 30, failure: 20, attempts: 1 })
-  t.match(await write({ success: 10 }), [{ isFailing: false }])
+  await count({ successes: [10] })
   t.strictSame(await stored(), { failing: null, success: 10, failure: 20, attempts: 0 })
-
-  const elsewhere = { ...saw(id, { first: 5, failures: 4 }), url: 'https://before.example/hook' }
-  t.strictSame(await writeHealth(db, [elsewhere], null), [], 'at an address that it had before')
-  t.match(await writeHealth(db, [elsewhere, saw(id, { success: 8 })], null), [{ id, url: ADDRESS }])
-  t.strictSame(await stored(), { failing: null, success: 8, failure: 20, attempts: 0 })
 
   const client = await db.connect()
   await client.query('begin')
   await client.query(`select from svc."__svc.webhooks.registrations" for update`)
-  t.strictSame(await write({ success: 5 }), [], 'nobody waits for a row that is locked')
+  t.match(await count({ successes: [5] }), { hasMore: false }, 'nobody waits for a locked row')
+  t.match(await stored(), { success: 10 })
   await client.query('rollback')
   client.release()
+  t.match(await count({}), { hasMore: false })
+  t.match(await stored(), { success: 5 }, 'what was left is counted later')
+})
+
+t.test('attempts at an address that the webhook has no longer do not count', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { enabled: false } } })
+  const core = await useCore(app)
+  const { id } = await register(ADDRESS)
+  await recorded(app.svc.database, id, { failures: [2, 1] })
+  t.match(await ask('PATCH', `/${id}`, { url: 'https://other.example/hook' }), { status: 200 })
+  await core.transaction(rollUpRecent)
+  t.match((await ask('GET', `/${id}`)).body, { failingSince: null, lastFailureAt: null })
 })
 
 t.test('a webhook is disabled only after it is marked as warned', async (t) => {
   const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
   const db = app.svc.database
   const { id } = await register(ADDRESS)
-  await writeHealth(db, [saw(id, { first: 50, last: 1, failures: 3 })], null)
+  await recorded(db, id, { failures: [50, 20, 1] })
+  await (await useCore(app)).transaction(rollUpRecent)
   const failing = () => lockFailing(db, [id], 60, 3)
 
   t.strictSame(await failing(), [], 'its row may have been locked when others were marked')

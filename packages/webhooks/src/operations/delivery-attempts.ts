@@ -25,13 +25,13 @@ export function attemptsOfDead(letters: DeadLetter<DeliveryData>[]): LogRow[] {
   })
 }
 
-export const parsed = ({ payload, ...row }: LogRow): DeliveryAttempt => ({
+export const parsed = ({ payload, testedUrl: _, ...row }: LogRow): DeliveryAttempt => ({
   ...row,
   payload: payload === null ? null : JSON.parse(payload),
 })
 
 /** JSON text in which the payload is the text that was published. */
-export const jsonOf = ({ payload, ...row }: LogRow): string =>
+export const jsonOf = ({ payload, testedUrl: _, ...row }: LogRow): string =>
   `${JSON.stringify(row).slice(0, -1)},"payload":${payload ?? 'null'}}`
 
 /** The first of these rows whose payloads have at most `pageBytes` bytes together; at least one. */

@@ -13,6 +13,8 @@ export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {
    * log.
    */
   firstAttemptMs?: number
+  /** See `AttemptRecord`. Not in the log. */
+  testedUrl?: string
 }
 
 /** Writes rows, and what the statistics count of them: see there. */

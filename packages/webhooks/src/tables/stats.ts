@@ -76,13 +76,36 @@ export async function hasRecent(db: Db): Promise<boolean> {
   return rows[0].yes
 }
 
-/** Counts a portion of the recent attempts into minutes. In a transaction; whether there may be more. */
-export async function rollUpRecent(db: Db): Promise<boolean> {
-  if (!(await lockStats(db))) return false
+/** A webhook that was disabled as failing, and has taken a delivery at this address. */
+export interface Working {
+  id: string
+  url: string
+}
+
+/** A portion of recent attempts that was counted; `null`: another process is counting. */
+export type RolledUp = { hasMore: boolean; working: Working[] } | null
+
+/**
+ * Counts a portion of the recent attempts into minutes, and into the columns of their webhooks. In a
+ * transaction. Attempts of a webhook whose row another transaction has locked are left: no delivery waits for
+ * such a lock.
+ */
+export async function rollUpRecent(db: Db): Promise<RolledUp> {
+  if (!(await lockStats(db))) return null
   const { rows } = await db.query(
-    `with taken as (
+    `with recent as materialized (
+       select ctid, webhook_id, succeeded from svc."__svc.webhooks.recent_attempts" limit $1
+     ), known as materialized (
+       select id, failing_since, failed_attempts, warned_at, last_success_at
+         from svc."__svc.webhooks.registrations"
+        where id = any(array(select webhook_id from recent where succeeded is not null))
+        order by id for no key update skip locked
+     ), taken as (
        delete from svc."__svc.webhooks.recent_attempts"
-        where ctid = any(array(select ctid from svc."__svc.webhooks.recent_attempts" limit $1))
+        where ctid = any(array(
+          select ctid from recent
+           where succeeded is null or webhook_id in (select id from known)
+              or webhook_id not in (select id from svc."__svc.webhooks.registrations")))
        returning *
      ), rolled as (
        insert into svc."__svc.webhooks.stats" as known (${COLUMNS})
@@ -96,11 +119,52 @@ export async function rollUpRecent(db: Db): Promise<boolean> {
               starts_with(event, 'svc.key.') as of_keys, ${COUNTED}
          from ${withBuckets('taken')} cross join ${SCOPES} group by scope, minute, of_keys
        ${ADD_TO_TOTALS}
+     ), success as materialized (
+       select known.id, greatest(known.last_success_at, its.at) as at
+         from known
+         left join (select webhook_id, max(recorded_at) as at from taken where succeeded
+                     group by webhook_id) as its on its.webhook_id = known.id
+     ), failure as materialized (
+       -- Only those after the last success are a run of failures.
+       select success.id, max(taken.recorded_at) as last_at,
+              min(taken.recorded_at) filter (where taken.recorded_at > coalesce(success.at, '-infinity'))
+                as first_at,
+              count(*) filter (where taken.recorded_at > coalesce(success.at, '-infinity')) as count
+         from success join taken on taken.webhook_id = success.id
+        where not taken.succeeded
+        group by success.id
+     ), merged as materialized (
+       select known.id, success.at as success_at, failure.last_at, failure.first_at,
+              coalesce(failure.count, 0) as count,
+              known.failing_since > coalesce(success.at, '-infinity') is true as goes_on
+         from known join success using (id) left join failure using (id)
+     ), changed as (
+       update svc."__svc.webhooks.registrations" as webhook
+          set last_success_at = merged.success_at,
+              last_failure_at = greatest(webhook.last_failure_at, merged.last_at),
+              failing_since = case when goes_on then webhook.failing_since else merged.first_at end,
+              failed_attempts = case when goes_on then webhook.failed_attempts else 0 end + merged.count,
+              warned_at = case when goes_on then webhook.warned_at end
+         from merged where webhook.id = merged.id
+       returning webhook.id, webhook.url,
+                 not webhook.active and webhook.disabled_reason = 'failing' is true
+                   and webhook.failing_since is null as is_working
      )
-     select count(*)::int as count from taken`,
+     select (select count(*) = $1 from recent) and exists (select from taken) as "hasMore",
+            (select coalesce(json_agg(json_build_object('id', id, 'url', url)), '[]')::text
+               from changed where is_working) as working`,
     [PORTION],
   )
-  return rows[0].count === PORTION
+  return { hasMore: rows[0].hasMore, working: JSON.parse(rows[0].working) as Working[] }
+}
+
+/** For `advance`: waits for the rows of webhooks that others have locked and that attempts are counted into. */
+export async function awaitCounted(db: Db): Promise<void> {
+  await db.query(
+    `select from svc."__svc.webhooks.registrations"
+      where id in (select webhook_id from svc."__svc.webhooks.recent_attempts" where succeeded is not null)
+      order by id for no key update`,
+  )
 }
 
 /** Rolls what is older than `days` up into the next period. In a transaction. */

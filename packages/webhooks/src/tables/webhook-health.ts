@@ -3,99 +3,16 @@ import type { Db } from '@svc/core'
 import { MISSED_UNTIL_DISABLED, SHIFTED_BACK } from './missed-since.ts'
 import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhook-row.ts'
 
-/** The attempts of a webhook that a process has made since its last write. */
-export interface SeenAttempts {
-  webhookId: string
-  /** The address of the attempts. */
-  url: string
-  /** How long ago, in milliseconds; `null` where there was none. */
-  successAgoMs: number | null
-  /** Failures after that success. */
-  failures: number
-  firstFailureAgoMs: number | null
-  lastFailureAgoMs: number | null
-  /** Whether a probe has failed. */
-  isFailedProbe: boolean
-}
-
-/** A webhook whose columns were written. */
-export interface WrittenHealth {
-  id: string
-  url: string
-  isFailing: boolean
-  /** It was deactivated because its attempts failed. */
-  isDisabled: boolean
-}
-
-/** The time of an event by its age: the clocks of processes differ. */
-const ago = (column: string): string =>
-  `clock_timestamp() - seen.${column} * interval '1 millisecond'`
-
 /**
- * Adds what was seen. A success ends the run of failures before it, whichever process saw them.
- * Attempts at an address that the webhook no longer has are left out. So are rows that another
- * transaction has locked, unless it `waits`: no delivery waits for such a lock.
+ * Attempts that are recorded and not counted yet say nothing about the receiver any more: the webhook has
+ * another address, or is resumed.
  */
-export async function writeHealth(
-  db: Db,
-  seen: SeenAttempts[],
-  probeEverySeconds: number | null,
-  waits = false,
-): Promise<WrittenHealth[]> {
-  const { rows } = await db.query(
-    `with seen as materialized (
-       select seen.id, seen.url, failures, is_failed_probe,
-              ${ago('success_ago')} as success_at,
-              ${ago('first_failure_ago')} as first_failure_at,
-              ${ago('last_failure_ago')} as last_failure_at
-         from unnest($1::uuid[], $2::float8[], $3::int[], $4::float8[], $5::float8[], $6::boolean[],
-                     $8::text[])
-                as seen (id, success_ago, failures, first_failure_ago, last_failure_ago,
-                         is_failed_probe, url)
-     ), known as materialized (
-       select id, url, failing_since, failed_attempts, warned_at, last_success_at
-         from svc."__svc.webhooks.registrations"
-        where id = any($1::uuid[]) order by id for no key update ${waits ? '' : 'skip locked'}
-     ), merged as materialized (
-       select known.id, seen.is_failed_probe, success.at as success_at, seen.last_failure_at,
-              -- Of both runs of failures only those after the last success.
-              least(case when known.failing_since > success.last then known.failing_since end,
-                    case when seen.last_failure_at > success.last
-                         then greatest(seen.first_failure_at, success.at) end) as failing_since,
-              case when known.failing_since > success.last then known.failed_attempts else 0 end
-                + case when seen.last_failure_at > success.last then seen.failures else 0 end
-                as failed_attempts,
-              case when known.failing_since > success.last then known.warned_at end as warned_at
-         from known join seen using (id, url)
-        cross join lateral (
-          select at, coalesce(at, '-infinity') as last
-            from greatest(known.last_success_at, seen.success_at) as at
-        ) as success
-     )
-     update svc."__svc.webhooks.registrations" as webhook
-        set last_success_at = merged.success_at,
-            last_failure_at = greatest(webhook.last_failure_at, merged.last_failure_at),
-            failing_since = merged.failing_since,
-            failed_attempts = merged.failed_attempts,
-            warned_at = merged.warned_at,
-            probe_after = case when merged.is_failed_probe and $7::float8 is not null
-                               then now() + make_interval(secs => $7::float8)
-                               else webhook.probe_after end
-       from merged where webhook.id = merged.id
-     returning webhook.id, webhook.url, webhook.failing_since is not null as "isFailing",
-               not webhook.active and webhook.disabled_reason = 'failing' is true as "isDisabled"`,
-    [
-      seen.map(({ webhookId }) => webhookId),
-      seen.map(({ successAgoMs }) => successAgoMs),
-      seen.map(({ failures }) => failures),
-      seen.map(({ firstFailureAgoMs }) => firstFailureAgoMs),
-      seen.map(({ lastFailureAgoMs }) => lastFailureAgoMs),
-      seen.map(({ isFailedProbe }) => isFailedProbe),
-      probeEverySeconds,
-      seen.map(({ url }) => url),
-    ],
+export async function forgetAttempts(db: Db, id: string): Promise<void> {
+  await db.query(
+    `update svc."__svc.webhooks.recent_attempts" set succeeded = null
+      where webhook_id = $1 and succeeded is not null`,
+    [id],
   )
-  return rows
 }
 
 /** A webhook whose attempts have all failed for a while. */

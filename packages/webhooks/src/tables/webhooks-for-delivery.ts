@@ -22,8 +22,6 @@ export interface WebhookForDelivery {
   retry: NonNullable<SettingsInput['retry']> | null
   /** Whether it has a rate limit, a cap of attempts at a time or an order. */
   isRestricted: boolean
-  /** Whether its last attempts have failed. */
-  isFailing: boolean
 }
 
 /** Postgres plans a prepared `= any` anew each time, since its cost depends on how many ids it has. */

@@ -1,4 +1,5 @@
 /** The table of webhooks: which URL wants which events. */
+import { forgetAttempts } from './webhook-health.ts'
 import type { Db } from '@svc/core'
 import { ADVISORY_LOCKS, withinReach, type Reach } from '@svc/core/internal'
 import type { Page, WebhookChanges } from '../schemas.ts'
@@ -117,6 +118,7 @@ export async function updateWebhook(
   id: string,
   { url, events, active, label, ...settings }: ChangedColumns,
 ): Promise<StoredWebhook> {
+  if (url !== undefined || active === true) await forgetAttempts(db, id)
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set url = coalesce($2, url),

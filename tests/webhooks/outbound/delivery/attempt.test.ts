@@ -43,7 +43,7 @@ async function attempt(
   const settings = {
     deliveryTimeoutMs,
     transforms: TRANSFORMS,
-    health: { add: (one: unknown) => counted.push(one) },
+    health: { attempted: (id: string) => counted.push(id) },
     log: { warn: () => {} },
   } as unknown as AttemptSettings
   const webhook = {

@@ -144,7 +144,6 @@ const WEBHOOK: WebhookForDelivery = {
   transform: null,
   retry: null,
   isRestricted: false,
-  isFailing: false,
 }
 
 const jobOf = (version: string, askedAt: number, webhookId = 'w') =>

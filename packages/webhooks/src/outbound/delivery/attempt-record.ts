@@ -14,8 +14,8 @@ export interface AttemptRecord {
   responseBody: string | null
   /** ISO 8601. */
   attemptedAt: string
-  /** Of a probe that has succeeded: the address that it has reached. Not in the log. */
-  reachedUrl?: string
+  /** Where the attempt says something about the receiver of the webhook: its address. Not in the log. */
+  testedUrl?: string
 }
 
 /** The attempt of a process that died before it recorded the result. */

@@ -1,4 +1,4 @@
-import type { HealthRecorder } from '../health/health-recorder.ts'
+import type { HealthWatch } from '../health/health-watch.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
 import type { PostResult } from '../http/post-result.ts'
 import { KEPT_BYTES } from '../http/response-text.ts'
@@ -48,7 +48,7 @@ export interface AttemptSettings extends OutcomeRules {
   transforms: ReadonlyMap<string, AnyTransform>
   /** Secrets of the host that no answer may repeat. @default none */
   ownSecrets?: readonly string[]
-  health: Pick<HealthRecorder, 'add'>
+  health: Pick<HealthWatch, 'attempted' | 'works'>
   log: { warn(details: object, message: string): void }
 }
 
@@ -128,15 +128,9 @@ async function send(
   }
   const options = { contentType, timeoutMs: timeoutMs ?? undefined }
   const result = await post.send(new URL(webhook.url), headers, body, signal, options)
-  if (countsForHealth(result, delivery)) {
-    settings.health.add({
-      webhookId: webhook.id,
-      url: webhook.url,
-      hasSucceeded: errorOf(result) === null,
-      wasFailing: webhook.isFailing,
-      isProbe: delivery.isProbe === true,
-    })
-  }
+  const isEvidence = countsForHealth(result, delivery)
+  if (isEvidence) settings.health.attempted(webhook.id, errorOf(result) === null)
+  if (delivery.isProbe === true && errorOf(result) === null) settings.health.works(webhook)
   const record: AttemptRecord = {
     attempt,
     statusCode: result.statusCode,
@@ -144,6 +138,7 @@ async function send(
     durationMs: Math.round(performance.now() - startedMs),
     responseBody: keptAnswer(result, webhook, ownHeaders, settings.ownSecrets),
     attemptedAt: attemptedAt.toISOString(),
+    ...(isEvidence && { testedUrl: webhook.url }),
   }
   return outcomeOfAnswer(result, record, settings, new Date())
 }

@@ -134,9 +134,6 @@ async function perform(
       : await makeAttemptAtOtherUrl(url, post, settings, webhook, delivery, signal)
   if (isProbe && hasFailed(step) && !isWithoutRequest(step))
     return { kind: 'parked', detail: step.detail }
-  if (isProbe && step.kind === 'completed') {
-    return { ...step, detail: { ...step.detail, reachedUrl: webhook.url } }
-  }
   const outcome = step.kind === 'unsent' ? unsentAgain(step, job) : step
   if (outcome.kind !== 'failed' || !hasSchedule(webhook, job)) return outcome
   const published = { attempt: job.attempt, attemptsLeft: publishedAttemptsLeft(job) }

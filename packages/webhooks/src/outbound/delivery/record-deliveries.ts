@@ -100,7 +100,7 @@ async function resumeReached(
   afterCommit: AfterCommit,
 ): Promise<void> {
   for (const { job, outcome } of ended.filter(hasReached)) {
-    const url = outcome.kind === 'completed' ? outcome.detail?.reachedUrl : undefined
+    const url = outcome.kind === 'completed' ? outcome.detail?.testedUrl : undefined
     if (url !== undefined) await reactivateIn(core, db, job.data.recipient, url, afterCommit)
   }
 }
