@@ -7,7 +7,9 @@ import {
   coreInside,
   delivery,
   dependencies,
+  doors,
   effects,
+  engine,
   groups,
   guard,
   http,
@@ -27,11 +29,13 @@ import {
   plugin,
   pluginsInside,
   postgres,
+  providersInside,
   pump,
   receiverInside,
   refuse,
   routes,
   screens,
+  standsAlone,
   stats,
   tables,
   undici,
@@ -72,15 +76,26 @@ const inCore = (folder: string, files: string, ...refused: (Refused | Refused[])
   imports([`packages/core/src/${folder}/${files}`], core, assembly, outside(folder), ...refused)
 
 const auth = [...everywhere, noWebhooks, coreInside, ofConsole]
-const webhooks = [...everywhere, noAuth, coreInside, receiverInside, ofConsole]
+const webhooks = [...everywhere, noAuth, coreInside, providersInside, receiverInside, ofConsole]
 const consoles = [...everywhere, coreInside, pluginsInside]
 const upwards = [plugin, routes, operations]
 const pure = [...upwards, guard, http, effects, net, postgres]
 
 export const importDirections: OxlintOverride[] = [
   imports(['packages/receiver/src/**'], dependencies),
+  imports(['packages/providers/src/**'], standsAlone),
+  imports(['packages/providers/src/engine/**'], standsAlone, doors),
+  imports(['packages/providers/src/presets/**'], standsAlone, doors, engine),
 
-  imports(['packages/testing/src/**'], everywhere, noAuth, noWebhooks, coreInside, receiverInside),
+  imports(
+    ['packages/testing/src/**'],
+    everywhere,
+    noAuth,
+    noWebhooks,
+    coreInside,
+    providersInside,
+    receiverInside,
+  ),
 
   imports(['packages/core/src/**'], core),
   imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, openTelemetry, aboveCore),
@@ -171,8 +186,6 @@ export const importDirections: OxlintOverride[] = [
     pure,
     inbound,
   ),
-  // They check their options with @svc/core/internal.
-  imports(['packages/webhooks/src/inbound/verify/**'], webhooks, upwards, http, effects, outbound),
 
   imports(['packages/console/src/{index,plugin}.ts'], consoles),
   imports(['packages/console/src/routes/**'], consoles, plugin, tables),

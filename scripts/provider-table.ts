@@ -1,9 +1,9 @@
 // Writes packages/webhooks/docs/providers.md from the presets: `node scripts/provider-table.ts`.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { providers } from '../packages/webhooks/src/inbound/providers/index.ts'
-import type { Preset } from '../packages/webhooks/src/inbound/providers/preset.ts'
-import { presets } from '../packages/webhooks/src/inbound/providers/presets/all.ts'
+import { providers } from '../packages/webhooks/src/inbound/providers.ts'
+import type { Preset } from '../packages/providers/src/preset.ts'
+import { presets } from '../packages/providers/src/presets/all.ts'
 
 export const DOCUMENT = new URL('../packages/webhooks/docs/providers.md', import.meta.url)
 
@@ -14,7 +14,7 @@ const HEAD = `<!-- Written by scripts/provider-table.ts from the presets: change
 There are presets for COUNT senders. A preset verifies and deduplicates requests, and names their events: [how to use presets](inbound.md#presets).
 
 - **secret, options**: the value of the secret \`secretName\`, and the options that the preset requires.
-- **checked**: what the preset was checked against. \`vector\` is a signed request that the provider has published, and is in \`@svc/webhooks/vectors\`. \`sdk\` is the provider's own library: its source, or requests that it signed or accepted. \`documentation\` is the provider's own page. There are no presets that are based on third parties alone.
+- **checked**: what the preset was checked against. \`vector\` is a signed request that the provider has published, and is in \`tests/providers/vectors\`. \`sdk\` is the provider's own library: its source, or requests that it signed or accepted. \`documentation\` is the provider's own page. There are no presets that are based on third parties alone.
 - **repeat**: the deduplication key, of signed values where the provider signs any, and of the type (\`{type}\`: what follows the first dot of the event's name); – if the provider sends nothing by which a repeat can be recognised.
 - **events**: the name of the event. A name that is read from a header (\`{header:…}\`) is not signed, unless the row's note says so or the header is among those that are signed.
 - **age**: how far the request's timestamp may be from now, which \`toleranceSeconds\` changes; – if the age is not checked.

@@ -49,6 +49,19 @@ export const dependencies = refuse(
   'A receiver installs this and nothing else.',
 )
 export const receiverInside = refuse('/receiver/src/', 'Import @svc/receiver.')
+export const standsAlone = refuse(
+  '^(@|[a-ik-mo-z]|j[^o]|n[^o]|no[^d])|/(core|auth|webhooks|receiver)/src/|^node:(fs|http|net)',
+  'Providers runs without a framework, a database and our other packages; only jose is needed.',
+)
+export const providersInside = refuse(
+  '/providers/src/',
+  'Import @svc/providers, or its exports for our packages.',
+)
+export const doors = refuse(
+  '^(\\.\\.?/)+(index|internal|testing|provider|list)\\.ts$',
+  'What a host calls is built on the engine and the rows.',
+)
+export const engine = refuse('^(\\.\\.?/)+(engine|testing)/', 'A row is data.')
 export const ofConsole = refuse(
   '^@svc/console|/console/src/',
   'The console is built on this package.',

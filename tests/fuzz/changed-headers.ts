@@ -1,7 +1,7 @@
 /** The header lines of a genuine request changed, and which of its headers have to stay as they are. */
 import fc from 'fast-check'
-import type { Preset } from '../../packages/webhooks/src/inbound/providers/preset.ts'
-import type { Scheme } from '../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
+import type { Preset } from '../../packages/providers/src/preset.ts'
+import type { Scheme } from '../../packages/providers/src/preset-schemes.ts'
 import { textOf, words } from './fuzz.ts'
 
 export type Line = readonly [name: string, value: string]

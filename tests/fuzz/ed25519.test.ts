@@ -5,7 +5,7 @@ import t from 'tap'
 import { verifyDelivery } from '@svc/receiver'
 import { providers } from '@svc/webhooks/providers'
 import type { InboundRequest, InboundSource } from '@svc/webhooks'
-import { ProviderClient } from '../../packages/webhooks/src/inbound/provider-client.ts'
+import { ProviderClient } from '../../packages/providers/src/provider-client.ts'
 import { parseSeed } from '../../packages/webhooks/src/outbound/delivery/ed25519.ts'
 import {
   asV1a,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { providers } from '@svc/webhooks/providers'
-import { ProviderClient } from '../../packages/webhooks/src/inbound/provider-client.ts'
+import { ProviderClient } from '../../packages/providers/src/provider-client.ts'
 import { requestOf, vectors, type Vector } from '../webhooks/inbound/vectors.ts'
 import { lookupOf, optionsFor, presetOf } from '../webhooks/inbound/presets.ts'
 import { fuzz, spoilt, throwsOnly } from './fuzz.ts'

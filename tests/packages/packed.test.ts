@@ -91,7 +91,7 @@ t.test('what is published finds its own files', async (t) => {
     import { svcAuth } from '@svc/auth'
     import { svcWebhooks } from '@svc/webhooks'
     import { svcConsole } from '@svc/console'
-    import { vectors } from '@svc/webhooks/vectors'
+    import { providers } from '@svc/webhooks/providers'
     const app = fastify()
     await app.register(svcCore, { database: ${JSON.stringify(database)} })
     await app.register(svcAuth)
@@ -99,7 +99,7 @@ t.test('what is published finds its own files', async (t) => {
     await app.register(svcConsole)
     const page = await app.inject('/console/')
     await app.close()
-    console.log(vectors.length > 100, page.statusCode, page.headers['content-type'])`
+    console.log(providers.list().length > 100, page.statusCode, page.headers['content-type'])`
   t.match(run(host, process.execPath, '--input-type=module', '--eval', program), {
     status: 0,
     output: 'true 200 text/html; charset=utf-8\n',

@@ -14,6 +14,12 @@ const refused = [
   ['packages/auth/src/guard/guard.ts', '@svc/webhooks'],
   ['packages/receiver/src/hmac.ts', '@svc/core'],
   ['packages/receiver/src/hmac.ts', 'node:fs'],
+  ['packages/providers/src/provider.ts', 'fastify'],
+  ['packages/providers/src/provider.ts', '@svc/core/internal'],
+  ['packages/providers/src/provider.ts', 'node:fs'],
+  ['packages/providers/src/engine/row.ts', '../provider.ts'],
+  ['packages/providers/src/presets/code.ts', '../engine/text.ts'],
+  ['packages/webhooks/src/inbound/verify.ts', '../../../providers/src/helpers.ts'],
   ['packages/webhooks/src/index.ts', '../../receiver/src/index.ts'],
   ['packages/webhooks/src/inbound/receive.ts', '@svc/auth'],
   ['packages/webhooks/src/inbound/receive.ts', '../../../core/src/kv/key-value-store.ts'],
@@ -65,6 +71,9 @@ const allowed = [
   ['packages/auth/src/key-format.ts', 'node:crypto'],
   ['packages/auth/src/errors.ts', '@fastify/error'],
   ['packages/receiver/src/hmac.ts', 'node:crypto'],
+  ['packages/providers/src/engine/jwt.ts', 'jose'],
+  ['packages/providers/src/engine/row.ts', 'node:crypto'],
+  ['packages/webhooks/src/inbound/verify.ts', '@svc/providers/internal'],
   ['packages/receiver/src/hmac.ts', './headers.ts'],
 ] as const
 

@@ -8,7 +8,6 @@ import { promisify } from 'node:util'
 import type { Test } from 'tap'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PACKAGES = ['core', 'auth', 'webhooks', 'receiver']
 const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: ROOT })
 
 /** Why they cannot be had: a copy without the history does not have that commit. */
@@ -34,7 +33,7 @@ export async function olderFolder(
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   await mkdir(join(folder, 'node_modules/@svc'), { recursive: true })
   await unpack(folder, commit)
-  for (const name of PACKAGES) {
+  for (const name of await readdir(join(folder, 'packages'))) {
     await symlink(join(folder, 'packages', name), join(folder, 'node_modules/@svc', name))
     await linkDependencies(name, join(folder, 'packages', name, 'node_modules'))
   }
@@ -43,8 +42,7 @@ export async function olderFolder(
 }
 
 async function unpack(folder: string, commit: string): Promise<void> {
-  const paths = PACKAGES.map((name) => `packages/${name}`)
-  const archive = spawn('git', ['archive', commit, 'package.json', ...paths], { cwd: ROOT })
+  const archive = spawn('git', ['archive', commit, 'package.json', 'packages'], { cwd: ROOT })
   const tar = spawn('tar', ['x', '-C', folder])
   archive.stdout.pipe(tar.stdin)
   const [code] = (await once(tar, 'close')) as [number]

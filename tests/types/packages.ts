@@ -10,7 +10,7 @@ import type * as receiver from '@svc/receiver'
 import type * as sameReceiver from '@svc/webhooks/receiver'
 import type * as providerExports from '@svc/webhooks/providers'
 import { providers } from '@svc/webhooks/providers'
-import type * as vectors from '@svc/webhooks/vectors'
+import type * as testing from '@svc/testing'
 import Fastify, { type FastifyError } from 'fastify'
 
 type IsAny<T> = 0 extends 1 & T ? true : false
@@ -32,7 +32,7 @@ const typed: [
   None<Untyped<typeof webhooks>>,
   None<Untyped<typeof receiver>>,
   None<Untyped<typeof providerExports>>,
-  None<Untyped<typeof vectors>>,
+  None<Untyped<typeof testing>>,
   typeof receiver extends typeof sameReceiver ? true : false,
   None<Untyped<Svc>>,
   IsAny<Awaited<ReturnType<Jobs['send']>>>,

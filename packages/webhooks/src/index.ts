@@ -83,15 +83,24 @@ export type {
   SecretLookup,
   Verify,
 } from './inbound/source.ts'
-export type { InboundOutcome } from './inbound/outcome.ts'
-export { basicAuth, type BasicAuthOptions } from './inbound/verify/basic-auth.ts'
-export { bearerToken, type BearerTokenOptions } from './inbound/verify/bearer-token.ts'
-export { headerToken, type HeaderTokenOptions } from './inbound/verify/header-token.ts'
-export type { SecretName } from './inbound/verify/secret-names.ts'
-export { hmac } from './inbound/verify/hmac.ts'
-export type { HmacOptions } from './inbound/verify/hmac-options.ts'
-export type { ExtractedSignature, SignatureFields } from './inbound/verify/signed-header.ts'
-export type { SignatureEncoding, TimestampUnit } from './inbound/verify/signature.ts'
+export type { InboundOutcome } from './inbound/inbound-telemetry.ts'
+export {
+  basicAuth,
+  bearerToken,
+  headerToken,
+  hmac,
+  type BasicAuthOptions,
+  type BearerTokenOptions,
+  type HeaderTokenOptions,
+  type HmacOptions,
+  type SecretName,
+} from './inbound/verify.ts'
+export type {
+  ExtractedSignature,
+  SignatureEncoding,
+  SignatureFields,
+  TimestampUnit,
+} from '@svc/providers/internal'
 export {
   BodyNotJson,
   BodyTooLarge,

@@ -8,7 +8,7 @@ import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
 import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
 import { registerInbound } from './inbound/register.ts'
-import { warnOfVainOptions } from './inbound/vain-options.ts'
+import { warnOfVainOptions } from './inbound/sources.ts'
 import { startInbound } from './start-inbound.ts'
 import {
   resolveWebhooksOptions,

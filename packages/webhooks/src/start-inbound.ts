@@ -3,9 +3,9 @@
  * the log.
  */
 import { longestDays, type Core } from '@svc/core/internal'
+import { ProviderClient } from '@svc/providers/internal'
 import type { FastifyInstance } from 'fastify'
 import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
-import { ProviderClient } from './inbound/provider-client.ts'
 import type { InboundSettings } from './inbound/register.ts'
 import { RequestLog } from './inbound/request-log.ts'
 import { createInboundOperations, type InboundOperations } from './operations/inbound.ts'

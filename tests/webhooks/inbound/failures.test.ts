@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { InboundSource } from '@svc/webhooks'
-import { ProviderClient } from '../../../packages/webhooks/src/inbound/provider-client.ts'
+import { ProviderClient } from '../../../packages/providers/src/provider-client.ts'
 import { registerInbound } from '../../../packages/webhooks/src/inbound/register.ts'
 import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.ts'
 import type { RequestLog } from '../../../packages/webhooks/src/inbound/request-log.ts'
@@ -63,7 +63,7 @@ t.test('of a thrown value that is no error the inbound log has the type', async 
   ]
   for (const [source, reason] of cases) {
     const reasons: (string | null)[] = []
-    const note = (...[, , , , text]: Parameters<RequestLog['note']>) => void reasons.push(text)
+    const note = (...[, , text]: Parameters<RequestLog['note']>) => void reasons.push(text)
     const lines: string[] = []
     const app = Fastify({ logger: { stream: { write: (line: string) => void lines.push(line) } } })
     t.teardown(() => app.close())

@@ -4,11 +4,8 @@ import type { InboundSource } from '@svc/webhooks'
 import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.ts'
 import { registerInbound } from '../../../packages/webhooks/src/inbound/register.ts'
 import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
-import {
-  isHost,
-  NotFetched,
-  ProviderClient,
-} from '../../../packages/webhooks/src/inbound/provider-client.ts'
+import { NotFetched } from '../../../packages/providers/src/errors.ts'
+import { isHost, ProviderClient } from '../../../packages/providers/src/provider-client.ts'
 
 interface Answer {
   statusCode: number

@@ -1,15 +1,30 @@
 import t from 'tap'
-import { RequestSecrets } from '../../../packages/webhooks/src/inbound/request-secrets.ts'
+import {
+  RequestSecrets,
+  type Expected,
+} from '../../../packages/webhooks/src/inbound/request-secrets.ts'
 import type { SecretLookup } from '@svc/webhooks'
 import { received } from './received.ts'
 
-function of(secrets: Record<string, string | null>) {
+type Get = (name: string) => Promise<string | null>
+
+/** The secrets of a request to a source whose function is expected to use these. */
+function secretsBy(get: Get) {
+  const secrets = new RequestSecrets(get)
+  const call = <Answer>(
+    run: (secret: SecretLookup) => Answer | Promise<Answer>,
+    expected: Expected = { names: [] },
+  ) => secrets.call(expected, received([]), run)
+  return { secrets, call }
+}
+
+function of(values: Record<string, string | null>) {
   const lookedUp: string[] = []
-  const found = new RequestSecrets(async (name) => {
+  const found = secretsBy(async (name) => {
     lookedUp.push(name)
-    return secrets[name] ?? null
-  }, received([]))
-  return { found, lookedUp }
+    return values[name] ?? null
+  })
+  return { ...found, lookedUp }
 }
 
 const asking =
@@ -18,24 +33,19 @@ const asking =
     names.map((name) => secret(name))
 
 t.test('a function gets secrets, also if their names were not known before', async (t) => {
-  const { found, lookedUp } = of({ A: 'a secret', B: 'another' })
-  t.strictSame(await found.call({}, asking('A', 'B', 'C', 'A')), [
-    'a secret',
-    'another',
-    null,
-    'a secret',
-  ])
+  const { call, lookedUp } = of({ A: 'a secret', B: 'another' })
+  t.strictSame(await call(asking('A', 'B', 'C', 'A')), ['a secret', 'another', null, 'a secret'])
   t.strictSame(lookedUp, ['A', 'B', 'C'], 'each once')
 })
 
 t.test('secrets that a function has asked for are looked up before its next call', async (t) => {
-  const own = {}
+  const own: Expected = { names: [] }
   const callsFor = async (...names: string[]) => {
     let calls = 0
-    await of({}).found.call(own, (secret) => {
+    await of({}).call((secret) => {
       calls++
       return asking(...names)(secret)
-    })
+    }, own)
     return calls
   }
   t.equal(await callsFor('A', 'B'), 3)
@@ -54,18 +64,18 @@ t.test('a secret that is asked for in a callback is looked up for the next call'
     ['a secret', true],
     ['forged', false],
   ] as const) {
-    const { found } = of({ KEY: 'a secret' })
+    const { call } = of({ KEY: 'a secret' })
     const verify = (secret: SecretLookup) =>
       new Promise<boolean>((resolve) => {
         setTimeout(() => resolve(body === secret('KEY')), 1)
       })
-    t.equal(await found.call({}, verify), answer)
+    t.equal(await call(verify), answer)
   }
 })
 
 t.test('a call that never settles without its secret is ended after a while', async (t) => {
-  const { found } = of({ KEY: 'a secret' })
-  const answer = await found.call({}, async (secret) => {
+  const { call } = of({ KEY: 'a secret' })
+  const answer = await call(async (secret) => {
     await Promise.resolve()
     if (secret('KEY') === null) await new Promise(() => {})
     return secret('KEY')
@@ -74,8 +84,8 @@ t.test('a call that never settles without its secret is ended after a while', as
 })
 
 t.test('the result of a call that lacked a secret is discarded', async (t) => {
-  const { found } = of({ KEY: 'a secret' })
-  const answer = await found.call({}, (secret) => {
+  const { call } = of({ KEY: 'a secret' })
+  const answer = await call((secret) => {
     try {
       return secret('KEY') === 'forged'
     } catch {
@@ -88,53 +98,53 @@ t.test('the result of a call that lacked a secret is discarded', async (t) => {
 t.test(
   'a lookup that fails is an error of the function that needs it, and of no other',
   async (t) => {
-    const found = new RequestSecrets(async (name) => {
+    const { secrets, call } = secretsBy(async (name) => {
       if (name === 'BAD') throw new Error('the vault is sealed')
       return 'a secret'
-    }, received([]))
-    const own = {}
-    await t.rejects(found.call(own, asking('BAD')), { message: 'the vault is sealed' })
-    t.throws(() => found.assertFound(), { message: 'the vault is sealed' })
-    t.strictSame(await found.call(own, asking('GOOD')), ['a secret'])
-    found.assertFound()
+    })
+    const own: Expected = { names: [] }
+    await t.rejects(call(asking('BAD'), own), { message: 'the vault is sealed' })
+    t.throws(() => secrets.assertFound(), { message: 'the vault is sealed' })
+    t.strictSame(await call(asking('GOOD'), own), ['a secret'])
+    secrets.assertFound()
   },
 )
 
 t.test('a function that asks for new secrets at each call is an error', async (t) => {
   let count = 0
   const asksForEver = (secret: SecretLookup) => secret(`NAME_${count++}`)
-  await t.rejects(of({}).found.call({}, asksForEver), { message: /more than 100 secrets/ })
+  await t.rejects(of({}).call(asksForEver), { message: /more than 100 secrets/ })
 })
 
 t.test('an empty secret counts as none', async (t) => {
-  const { found } = of({ EMPTY: '' })
-  t.strictSame(await found.call({}, asking('EMPTY', 'MISSING')), [null, null])
-  t.throws(() => found.assertFound(), {
+  const { secrets, call } = of({ EMPTY: '' })
+  t.strictSame(await call(asking('EMPTY', 'MISSING')), [null, null])
+  t.throws(() => secrets.assertFound(), {
     code: 'SVC_WEBHOOKS_SECRET_MISSING',
     message: /EMPTY, MISSING/,
   })
 })
 
 t.test('one secret of several may be missing, for example between two rotations', async (t) => {
-  const { found } = of({ NOW: 'a secret' })
-  await found.call({}, asking('NEXT'))
-  t.throws(() => found.assertFound(), { message: /NEXT/ })
-  t.strictSame(await found.call({}, asking('NEXT', 'NOW')), [null, 'a secret'])
-  found.assertFound()
+  const { secrets, call } = of({ NOW: 'a secret' })
+  await call(asking('NEXT'))
+  t.throws(() => secrets.assertFound(), { message: /NEXT/ })
+  t.strictSame(await call(asking('NEXT', 'NOW')), [null, 'a secret'])
+  secrets.assertFound()
 })
 
 t.test('a function that asks for no secret is not refused for a missing one', async (t) => {
-  const { found } = of({})
-  t.equal(await found.call({}, () => true), true)
-  found.assertFound()
+  const { secrets, call } = of({})
+  t.equal(await call(() => true), true)
+  secrets.assertFound()
 })
 
 t.test('a text that quotes a secret, or a part of one, is detected', async (t) => {
-  const { found } = of({ LONG: 'whsec_MfKQ9r8GKYqrTwjU', SHORT: 'hunter2' })
-  t.equal(found.leaksInto('whsec_MfKQ9r8GKYqrTwjU'), false, 'before it was looked up')
-  await found.call({}, asking('LONG', 'SHORT'))
-  t.equal(found.leaksInto('the key whsec_MfKQ9r8GKYqrTwjU is bad'), true)
-  t.equal(found.leaksInto('Unexpected token, ..."Q9r8GKYq"... is not valid JSON'), true)
-  t.equal(found.leaksInto('no hunter2 here'), true)
-  t.equal(found.leaksInto('no hunter here, and no whsec_M'), false)
+  const { secrets, call } = of({ LONG: 'whsec_MfKQ9r8GKYqrTwjU', SHORT: 'hunter2' })
+  t.equal(secrets.leaksInto('whsec_MfKQ9r8GKYqrTwjU'), false, 'before it was looked up')
+  await call(asking('LONG', 'SHORT'))
+  t.equal(secrets.leaksInto('the key whsec_MfKQ9r8GKYqrTwjU is bad'), true)
+  t.equal(secrets.leaksInto('Unexpected token, ..."Q9r8GKYq"... is not valid JSON'), true)
+  t.equal(secrets.leaksInto('no hunter2 here'), true)
+  t.equal(secrets.leaksInto('no hunter here, and no whsec_M'), false)
 })

@@ -1,8 +1,8 @@
 // Genuine and forged requests of many providers: what each is, and how a receiver sees it.
 import type { InboundRequest, SecretLookup } from '@svc/webhooks'
-import type { Vector } from '@svc/webhooks/vectors'
+import type { Vector } from '../../providers/vectors.ts'
 
-export { vectors, type Vector } from '@svc/webhooks/vectors'
+export { vectors, type Vector } from '../../providers/vectors.ts'
 
 /** The request as the functions of a source see it. */
 export function requestOf({ headers, body, method, url }: Vector): InboundRequest {

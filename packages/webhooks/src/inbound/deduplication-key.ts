@@ -1,9 +1,8 @@
 /** Computes the deduplication key of an event. Whether it is a repeat is decided by the publish. */
 import { hash } from 'node:crypto'
 import type { DeduplicationKey } from '@svc/core/internal'
-import { calling } from './host-functions.ts'
-import type { InboundRequest } from './source.ts'
-import { SourceMistake } from './source-mistake.ts'
+import { HostMistake } from '@svc/providers/internal'
+import type { Inbound } from './inbound.ts'
 import type { Source } from './sources.ts'
 
 /** A readable name. Longer names, and names with other characters, are stored as their hash. */
@@ -39,15 +38,12 @@ export const namePrefixesOf = (tenant: string): string[] =>
   ['[', '#'].map((begin) => `${namesOfTenant(tenant)}${begin}`)
 
 /** The key that the source's function returns, or `null`. */
-export function extractKey(
-  { deduplicationKey: extract }: Pick<Source, 'deduplicationKey'>,
-  request: InboundRequest,
-  body: string,
-  ...item: [item?: unknown]
-): string | null {
-  const key = calling('deduplicationKey', () => extract?.(request, body, ...item)) ?? null
+export function extractKey(inbound: Inbound, ...item: [item?: unknown]): string | null {
+  const { source, request, body } = inbound
+  const extract = () => source.deduplicationKey?.(request, body, ...item)
+  const key = inbound.calling('deduplicationKey', extract) ?? null
   if (key !== null && typeof key !== 'string') {
-    throw new SourceMistake(
+    throw new HostMistake(
       `deduplicationKey must return a string or null, not a value of type ${typeof key}`,
     )
   }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Unavailable } from '@svc/core'
 import { statusText, type ErrorText } from '@svc/core/internal'
+import { HostMistake } from '@svc/providers/internal'
 import {
   BodyNotJson,
   BodyTooLarge,
@@ -17,14 +18,11 @@ import {
   TargetInvalid,
   TooManyFields,
 } from './errors.ts'
-import { NotAnError, throwerOf } from './host-functions.ts'
-import type { InboundTelemetry } from './inbound-telemetry.ts'
-import { outcomeOf, publishOutcome } from './outcome.ts'
+import { Inbound, NotAnError } from './inbound.ts'
+import { outcomeOf, publishOutcome, type InboundTelemetry } from './inbound-telemetry.ts'
 import { PerSecond } from './per-second.ts'
-import { progressOf } from './request-progress.ts'
 import type { RequestLog } from './request-log.ts'
 import type { InboundRequest } from './source.ts'
-import { SourceMistake } from './source-mistake.ts'
 import type { Source } from './sources.ts'
 
 interface Answerable extends Error {
@@ -66,14 +64,14 @@ export function createErrorHandler(
     const own = ownError(error)
     if (!own) throw error
     const statusCode = own.statusCode ?? 500
-    const hasStack =
-      statusCode >= 500 && (progressOf(request).verified || stacks.allows('unverified'))
+    const began = performance.now() - reply.elapsedTime
+    const inbound = Inbound.of(source, request as InboundRequest, began)
+    const hasStack = statusCode >= 500 && (inbound.isVerified || stacks.allows('unverified'))
     log(request, source.name, own, statusCode, hasStack)
     publishOutcome(source.name, outcomeOf(statusCode))
     telemetry?.count(source.name, outcomeOf(statusCode), reply)
-    const began = performance.now() - reply.elapsedTime
     const outcome = statusCode >= 500 ? 'failed' : 'refused'
-    requestLog?.note(source, request as InboundRequest, began, outcome, reasonOf(own))
+    requestLog?.note(inbound, outcome, reasonOf(own, inbound))
     if (statusCode === 503) reply.header('retry-after', '1')
     if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
     // RFC 9110, section 15.5.16: what the sender may try instead.
@@ -104,13 +102,13 @@ function ownError(error: Error): Answerable | undefined {
  * The reason for the log. Of an error of a database it is only the error's code, of one of the host's
  * own code also which function threw it.
  */
-function reasonOf({ cause, code }: Answerable): string {
+function reasonOf({ cause, code }: Answerable, inbound: Inbound): string {
   if (typeof cause === 'string') return cause
   if (!(cause instanceof Error)) return code
   const codes = [code, Reflect.get(cause, 'code') ?? []].flat().map(String)
   // Other messages may quote the payload.
-  const isOurs = cause instanceof SourceMistake || cause instanceof SecretMissing
-  const thrower = throwerOf(cause)
+  const isOurs = cause instanceof HostMistake || cause instanceof SecretMissing
+  const thrower = inbound.throwerOf(cause)
   const words = isOurs
     ? [cause.message]
     : thrower === undefined

@@ -1,4 +1,5 @@
 import { createError } from '@fastify/error'
+import type { BodyFault, BodyRefused } from '@svc/providers/internal'
 
 /** The request did not pass the source's `verify`. Only the log has the reason. */
 export const NotVerified = createError(
@@ -93,3 +94,23 @@ export const SecretMissing = createError<[string]>(
   'the secret %s is not set or empty',
   500,
 )
+
+type Made = new (...given: [string, { cause: string }]) => Error
+
+const OF_BODY: Record<BodyFault, unknown> = {
+  'not-json': BodyNotJson,
+  'content-type': ContentTypeUnexpected,
+  'too-many-fields': TooManyFields,
+  charset: CharsetUnsupported,
+  encoding: ContentEncodingUnsupported,
+}
+
+/** The answer to a body that is not read. */
+export function refusalOfBody({ fault, expected, message: cause }: BodyRefused): Error {
+  return new (OF_BODY[fault] as Made)(expected, { cause })
+}
+
+const REFUSALS = [NotVerified, NoHandshake, ...(Object.values(OF_BODY) as (typeof NotVerified)[])]
+
+/** Whether an error is an answer to a sender already. */
+export const isRefusal = (error: Error): boolean => REFUSALS.some((One) => error instanceof One)

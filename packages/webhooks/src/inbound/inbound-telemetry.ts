@@ -1,8 +1,32 @@
-/** Spans and metrics of inbound requests. */
+/** What came of inbound requests, for whoever watches: spans, metrics, a diagnostics channel. */
+import { channel } from 'node:diagnostics_channel'
 import type { Core, Counter, Histogram, Tracer } from '@svc/core/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { outcomeOf, type InboundOutcome } from './outcome.ts'
 import type { Received } from './receive.ts'
+
+/** The message of the diagnostics channel `svc.webhooks.inbound`: one for each inbound request. */
+export interface InboundOutcome {
+  source: string
+  /**
+   * `accepted`: published. `duplicate`: a repeat. `answered`: a handshake. `refused`: not verified, or
+   * a GET without a handshake. `malformed`: could not be read. `failed`: a 5xx, the sender should try
+   * again.
+   */
+  outcome: 'accepted' | 'duplicate' | 'answered' | 'refused' | 'malformed' | 'failed'
+}
+
+/** A message without a subscriber costs nothing: the host chooses what counts the messages. */
+const outcomes = channel('svc.webhooks.inbound')
+
+export function publishOutcome(source: string, outcome: InboundOutcome['outcome']): void {
+  outcomes.publish({ source, outcome } satisfies InboundOutcome)
+}
+
+/** The outcome of an error, by its status. */
+export function outcomeOf(statusCode: number): InboundOutcome['outcome'] {
+  if (statusCode >= 500) return 'failed'
+  return statusCode === 401 || statusCode === 404 ? 'refused' : 'malformed'
+}
 
 /** Bounds of the semantic conventions for HTTP, in seconds. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]

@@ -1,34 +1,26 @@
+/** The steps of an inbound request, in their order: each takes an {@link Inbound} and adds to it. */
 import { Unavailable } from '@svc/core'
 import {
   checkedHostEventName,
   isConnectionError,
   isContention,
-  type AttachedRow,
   type Core,
+  type DeduplicationKey,
 } from '@svc/core/internal'
-import { bodyText } from './body-text.ts'
 import {
-  BodyNotJson,
-  CharsetUnsupported,
-  ContentEncodingUnsupported,
-  ContentTypeUnexpected,
-  InboundFailed,
-  NoHandshake,
-  NotVerified,
-  TooManyFields,
-} from './errors.ts'
-import { handshake } from './handshake.ts'
-import { calling, errorOf, noteThrower } from './host-functions.ts'
-import { NotFetched, type ProviderClient } from './provider-client.ts'
-import { payloadOf } from './payload.ts'
-import { recordProgress } from './request-progress.ts'
+  BodyRefused,
+  bodyText,
+  HostMistake,
+  payloadByType,
+  Refused,
+  type ProviderClient,
+} from '@svc/providers/internal'
+import { extractKey, storedKey, type Scope } from './deduplication-key.ts'
+import { InboundFailed, isRefusal, NoHandshake, NotVerified, refusalOfBody } from './errors.ts'
+import { errorOf, type Inbound } from './inbound.ts'
+import { replyOf, type Reply } from './reply.ts'
 import type { RequestLog } from './request-log.ts'
-import type { Reply } from './reply.ts'
-import { RequestSecrets } from './request-secrets.ts'
-import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
-import { planOf, type Plan } from './events-of-request.ts'
-import { forgetReason, reasonOf } from './verify/checks.ts'
 
 /** The result of a verified request. */
 export type Received =
@@ -36,7 +28,7 @@ export type Received =
   | { outcome: 'duplicate' }
   | { outcome: 'answered'; reply: Reply }
 
-/** The other arguments of `receive`, besides the source and the request. */
+/** What all requests are received with. */
 export interface Receiving {
   core: Pick<Core, 'svc' | 'bus' | 'errorText'>
   providerClient: ProviderClient
@@ -47,116 +39,195 @@ export interface Receiving {
  * Receives a POST: verifies it, then publishes it unless it is a repeat. When this returns, the event
  * is committed.
  *
- * @throws NotVerified, BodyNotJson, TooManyFields, ContentEncodingUnsupported, CharsetUnsupported,
- *   ContentTypeUnexpected, InboundFailed or Unavailable, each with the reason as its `cause`
+ * @throws a refusal of errors.ts, InboundFailed or Unavailable, each with the reason as its `cause`
  */
-export async function receive(
-  receiving: Receiving,
-  source: Source,
-  request: InboundRequest,
-  began = performance.now(),
-): Promise<Received> {
-  const checked = await check(receiving, source, request)
-  if ('outcome' in checked) return checked
-  const attachedRow = receiving.log?.attachedRow(source, request, began, checked)
+export async function receive(receiving: Receiving, inbound: Inbound): Promise<Received> {
+  let reply: Reply | null
   try {
-    return await publish(receiving, source, checked, attachedRow)
+    readBody(inbound)
+    reply = await answer(inbound, 'respondUnverified', receiving)
+    if (reply === null) {
+      await verify(inbound, receiving)
+      const json = payloadOf(inbound)
+      reply = await answer(inbound, 'respond', receiving)
+      if (reply === null) inbound.plan = planOf(inbound, json)
+    } else inbound.secrets.assertFound()
   } catch (error) {
-    recordProgress(request, { verified: true, plan: checked })
+    throw failure(error, inbound)
+  }
+  return reply === null ? publish(inbound, receiving) : { outcome: 'answered', reply }
+}
+
+/** Receives a GET, which can only be a handshake: `respond` itself verifies what needs it. */
+export async function receiveGet(receiving: Receiving, inbound: Inbound): Promise<Received> {
+  try {
+    const reply = await answer(inbound, 'respond', receiving)
+    inbound.secrets.assertFound()
+    if (reply === null) throw new NoHandshake({ cause: 'respond returned null' })
+    return { outcome: 'answered', reply }
+  } catch (error) {
+    throw failure(error, inbound)
+  }
+}
+
+export function readBody(inbound: Inbound): void {
+  const { source, request } = inbound
+  inbound.as(bodyText(request, request.rawBody, source.readAs === 'json'))
+}
+
+/**
+ * The reply of a source's function, or `null`.
+ *
+ * @throws HostMistake for anything else: it would be sent as an empty 200, and the sender would wait
+ *   for its challenge
+ */
+async function answer(
+  inbound: Inbound,
+  field: 'respond' | 'respondUnverified',
+  { providerClient }: Receiving,
+): Promise<Reply | null> {
+  const { source, request, body } = inbound
+  const respond = source[field]
+  if (!respond) return null
+  const reply: unknown =
+    (await inbound.asking(field, (secret) => respond(request, body, secret, providerClient))) ??
+    null
+  return reply === null ? null : replyOf(reply)
+}
+
+async function verify(inbound: Inbound, { providerClient }: Receiving): Promise<void> {
+  const { source, request, body } = inbound
+  const verdict: unknown = await inbound.asking('verify', (secret) => {
+    inbound.reason = undefined
+    return source.verify(request, body, secret, providerClient)
+  })
+  // Also where the verdict is `true`: without the secret it proves nothing.
+  inbound.secrets.assertFound()
+  if (verdict !== true) {
+    const returned = verdict === false ? 'false' : `a value of type ${typeof verdict}`
+    throw new NotVerified({ cause: inbound.reason ?? `verify returned ${returned}` })
+  }
+  inbound.isVerified = true
+}
+
+/** The payload of the body, as JSON text. */
+export function payloadOf(inbound: Inbound): string {
+  const { source, request, body } = inbound
+  const { readAs } = source
+  if (typeof readAs !== 'function') return payloadByType(inbound, readAs === 'json')
+  const json: unknown = inbound.calling('readAs', () => readAs(request, body))
+  if (typeof json === 'string') return json
+  throw new HostMistake(`readAs must return JSON text, not a value of type ${typeof json}`)
+}
+
+export interface ToPublish {
+  name: string
+  /** The payload, as JSON text. */
+  json: string
+  deduplicationKey: DeduplicationKey | null
+}
+
+/** One event, or one for each item of a batch. */
+export interface Plan {
+  tenant: string | null
+  events: ToPublish[]
+  /** The name of each item's event, in their order; `null` for an item that repeats another. */
+  names: (string | null)[]
+}
+
+/** @param json the payload of the body */
+export function planOf(inbound: Inbound, json: string): Plan {
+  const tenant = tenantOf(inbound)
+  const scope = { tenant, params: (inbound.request.params as object | undefined) ?? {} }
+  const items = itemsOf(inbound, json)
+  if (items === null) {
+    const event = eventOf(inbound, json, scope)
+    return { tenant, events: [event], names: [event.name] }
+  }
+  const events = withoutRepeats(
+    items.map((item) => eventOf(inbound, JSON.stringify(item ?? null), scope, item)),
+  )
+  return {
+    tenant,
+    events: events.filter((event) => event !== null),
+    names: events.map((event) => event && event.name),
+  }
+}
+
+/** The items of a batch; `null` where the body is one event. */
+export function itemsOf(inbound: Inbound, json: string): unknown[] | null {
+  const { split } = inbound.source
+  if (!split) return null
+  const items: unknown = inbound.calling('split', () => split(JSON.parse(json)))
+  if (!Array.isArray(items)) {
+    throw new HostMistake(`split must return a list, not a value of type ${typeof items}`)
+  }
+  const missing = items.findIndex((item) => item === undefined)
+  if (missing === -1) return items
+  throw new HostMistake(`split must return a list of items, and its element [${missing}] is none`)
+}
+
+/** A batch that holds an item twice publishes it once, as two requests would: the others are `null`. */
+function withoutRepeats(events: ToPublish[]): (ToPublish | null)[] {
+  const seen = new Set<string>()
+  return events.map((event) => {
+    const { deduplicationKey } = event
+    if (deduplicationKey === null) return event
+    const isFirst = !seen.has(deduplicationKey.key)
+    seen.add(deduplicationKey.key)
+    return isFirst ? event : null
+  })
+}
+
+function eventOf(
+  inbound: Inbound,
+  json: string,
+  scope: Scope,
+  ...item: [item?: unknown]
+): ToPublish {
+  const { source, request, body } = inbound
+  const { publishAs } = source
+  const name =
+    typeof publishAs === 'string'
+      ? publishAs
+      : inbound.calling('publishAs', () => publishAs(request, body, ...item))
+  const key = extractKey(inbound, ...item)
+  return { name, json, deduplicationKey: key === null ? null : storedKey(source, key, scope) }
+}
+
+function tenantOf(inbound: Inbound): string | null {
+  const { source, request, body } = inbound
+  const value: unknown = inbound.calling('tenant', () => source.tenant?.(request, body)) ?? null
+  if (value === null || (typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(value))) {
+    return value
+  }
+  throw new HostMistake('tenant must return 1 to 64 letters, digits, "_", ".", ":" or "-", or null')
+}
+
+/** Deduplication keys and events are committed together: a failed publish uses up no key. */
+async function publish(inbound: Inbound, { core, log }: Receiving): Promise<Received> {
+  const { source, plan } = inbound
+  const { events, tenant } = plan as Plan
+  try {
+    const attachedRow = log?.attachedRow(inbound)
+    const results = await core.bus.publish(
+      events.map(({ name, json, deduplicationKey }) => ({
+        name: checkedHostEventName(name),
+        payload: json,
+        tenant,
+        deduplicationKey,
+      })),
+      { attachedRow },
+    )
+    return outcomeOf(source, results)
+  } catch (error) {
     throw isConnectionError(error) || isContention(error)
       ? new Unavailable({ cause: error })
       : new InboundFailed({ cause: error })
   }
 }
 
-/** Everything before the database: returns what to publish, or the reply to a handshake. */
-async function check(
-  { core, providerClient }: Receiving,
-  source: Source,
-  request: InboundRequest,
-): Promise<Plan | (Received & { outcome: 'answered' })> {
-  const secrets = new RequestSecrets((name) => core.svc.secrets.get(name), request)
-  let verified = false
-  try {
-    const body = bodyText(request, source.readAs)
-    const first = await handshake(
-      source,
-      'respondUnverified',
-      request,
-      body,
-      secrets,
-      providerClient,
-    )
-    if (first !== null) {
-      secrets.assertFound()
-      return { outcome: 'answered', reply: first }
-    }
-    await verify(source, request, body, secrets, providerClient)
-    verified = true
-    const json = payloadOf(request, body, source.readAs)
-    const reply = await handshake(source, 'respond', request, body, secrets, providerClient)
-    if (reply === null) return planOf(source, request, body, json)
-    recordProgress(request, { verified, plan: null })
-    return { outcome: 'answered', reply }
-  } catch (error) {
-    recordProgress(request, { verified, plan: null })
-    throw failure(error, secrets)
-  }
-}
-
-/** Receives a GET, which can only be a handshake: `respond` itself verifies what needs it. */
-export async function receiveGet(
-  { core, providerClient }: Receiving,
-  source: Source,
-  request: InboundRequest,
-): Promise<Received> {
-  const secrets = new RequestSecrets((name) => core.svc.secrets.get(name), request)
-  try {
-    const reply = await handshake(source, 'respond', request, '', secrets, providerClient)
-    secrets.assertFound()
-    if (reply === null) throw new NoHandshake({ cause: 'respond returned null' })
-    return { outcome: 'answered', reply }
-  } catch (error) {
-    throw failure(error, secrets)
-  }
-}
-
-async function verify(
-  source: Source,
-  request: InboundRequest,
-  body: string,
-  secrets: RequestSecrets,
-  providerClient: ProviderClient,
-): Promise<void> {
-  const verdict: unknown = await calling('verify', () =>
-    secrets.call(source.verify, (secret) => {
-      forgetReason(request)
-      return source.verify(request, body, secret, providerClient)
-    }),
-  )
-  // Also where the verdict is `true`: without the secret it proves nothing.
-  secrets.assertFound()
-  if (verdict === true) return
-  const returned = verdict === false ? 'false' : `a value of type ${typeof verdict}`
-  throw new NotVerified({ cause: reasonOf(request) ?? `verify returned ${returned}` })
-}
-
-/** Deduplication keys and events are committed together: a failed publish uses up no key. */
-async function publish(
-  { core }: Receiving,
-  source: Source,
-  { events, tenant }: Plan,
-  attachedRow: AttachedRow | undefined,
-): Promise<Received> {
-  const results = await core.bus.publish(
-    events.map(({ name, json, deduplicationKey }) => ({
-      name: checkedHostEventName(name),
-      payload: json,
-      tenant,
-      deduplicationKey,
-    })),
-    { attachedRow },
-  )
+function outcomeOf(source: Source, results: readonly ({ id: string } | null)[]): Received {
   const eventIds = results.flatMap((result) => result?.id ?? [])
   const [eventId] = eventIds
   if (eventId === undefined && results.length > 0) return { outcome: 'duplicate' }
@@ -165,27 +236,11 @@ async function publish(
 }
 
 /** Anything that is not the sender's fault is a 500, so that the sender tries again. */
-function failure(thrown: unknown, secrets: RequestSecrets): Error {
+function failure(thrown: unknown, inbound: Inbound): Error {
   const error = errorOf(thrown)
-  if (error instanceof NotFetched) return new NotVerified({ cause: error.message })
-  if (
-    error instanceof NotVerified ||
-    error instanceof BodyNotJson ||
-    error instanceof ContentTypeUnexpected ||
-    error instanceof TooManyFields ||
-    error instanceof CharsetUnsupported ||
-    error instanceof ContentEncodingUnsupported ||
-    error instanceof NoHandshake
-  ) {
-    return error
-  }
-  return new InboundFailed({ cause: secrets.leaksInto(textOf(error)) ? withheld(error) : error })
-}
-
-const textOf = ({ message, stack }: Error): string => `${message}\n${stack}`
-
-function withheld(error: Error): Error {
-  const safe = new Error(`${error.name}: its message is withheld because it quotes a secret`)
-  noteThrower(safe, error)
-  return safe
+  if (error instanceof BodyRefused) return refusalOfBody(error)
+  if (error instanceof Refused) return new NotVerified({ cause: error.message })
+  if (isRefusal(error)) return error
+  const leaks = inbound.secrets.leaksInto(`${error.message}\n${error.stack}`)
+  return new InboundFailed({ cause: leaks ? inbound.withheld(error) : error })
 }

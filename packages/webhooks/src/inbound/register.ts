@@ -1,9 +1,10 @@
 import { InvalidOption } from '@svc/core'
+import { SENT } from '@svc/providers/internal'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createErrorHandler } from './error-handler.ts'
 import { TargetInvalid } from './errors.ts'
-import type { InboundTelemetry } from './inbound-telemetry.ts'
-import { publishOutcome } from './outcome.ts'
+import { Inbound } from './inbound.ts'
+import { publishOutcome, type InboundTelemetry } from './inbound-telemetry.ts'
 import { readRawBodies } from './raw-body.ts'
 import { receive, receiveGet, type Received, type Receiving } from './receive.ts'
 import { textReply, type Reply } from './reply.ts'
@@ -24,58 +25,48 @@ export function registerInbound(
   settings: InboundSettings,
 ): void {
   if (sources.length === 0) return
-  app.register(async (inbound) => {
-    readRawBodies(inbound)
+  app.register(async (own) => {
+    readRawBodies(own)
+    own.decorateRequest(SENT, null)
     for (const source of sources) {
       try {
-        serve(inbound, source, settings)
+        serve(own, source, settings)
       } catch (error) {
-        throw isDuplicate(error) ? pathTaken(source, `${inbound.prefix}${source.path}`) : error
+        throw isDuplicate(error) ? pathTaken(source, `${own.prefix}${source.path}`) : error
       }
     }
   })
 }
 
-function serve(inbound: FastifyInstance, source: Source, shared: InboundSettings): void {
+function serve(app: FastifyInstance, source: Source, shared: InboundSettings): void {
   // What requests to one source make it fetch, uses up nothing of another.
   const settings = { ...shared, providerClient: shared.providerClient.apart() }
   const { bodyLimitBytes: bodyLimit, core, log, telemetry } = settings
   // Made once: a body that changes later could not be checked.
   const accepted = source.answer && textReply(source.answer)
   const errorHandler = createErrorHandler(source, log, core.errorText, telemetry)
-  type Receive = (request: InboundRequest, began: number) => Promise<Received>
+  const getSecret = (name: string) => core.svc.secrets.get(name)
+  type Receive = (receiving: Receiving, inbound: Inbound) => Promise<Received>
   const handler = (receive: Receive) => async (request: FastifyRequest, reply: FastifyReply) => {
     // The URL that is signed and that which is read would differ in it.
     if (request.originalUrl.includes('#')) throw new TargetInvalid({ cause: 'a "#" in the target' })
     const began = performance.now() - reply.elapsedTime
-    const take = () => receive(request as InboundRequest, began)
-    return answered(
-      request,
-      reply,
-      await (telemetry ? telemetry.trace(source, request, reply, take) : take()),
-    )
-  }
-  const answered = (request: FastifyRequest, reply: FastifyReply, received: Received) => {
-    if (received.outcome === 'answered') {
-      const began = performance.now() - reply.elapsedTime
-      log?.note(source, request as InboundRequest, began, 'accepted', 'handshake')
-    }
+    const inbound = new Inbound(source, request as InboundRequest, getSecret, began)
+    const take = () => receive(settings, inbound)
+    const received = await (telemetry ? telemetry.trace(source, request, reply, take) : take())
+    if (received.outcome === 'answered') log?.note(inbound, 'accepted', 'handshake')
     telemetry?.count(source.name, received.outcome, reply)
     publishOutcome(source.name, received.outcome)
     return answer(reply, received, accepted)
   }
-  inbound.post(
-    source.path,
-    { bodyLimit, errorHandler },
-    handler((request, began) => receive(settings, source, request, began)),
-  )
+  app.post(source.path, { bodyLimit, errorHandler }, handler(receive))
   if (!source.respond) return
-  inbound.route({
+  app.route({
     method: ['GET', 'HEAD'],
     url: source.path,
     exposeHeadRoute: false,
     errorHandler,
-    handler: handler((request) => receiveGet(settings, source, request)),
+    handler: handler(receiveGet),
   })
 }
 

@@ -9,7 +9,7 @@ import {
   resolveOptions,
   type OptionRules,
 } from '@svc/core/internal'
-import { SourceMistake } from './source-mistake.ts'
+import { HostMistake } from '@svc/providers/internal'
 import type { InboundReply } from './source.ts'
 
 /** An `import` of node:http would load Node's fetch, as core's http/status-text.ts says. */
@@ -50,7 +50,7 @@ export function assertAnswer(answer: unknown, path: string): void {
   resolveOptions('svcWebhooks', ACCEPTING, answer, path)
 }
 
-/** Checks what `respond` returned. @throws SourceMistake naming the field */
+/** Checks what `respond` returned. @throws HostMistake naming the field */
 export function replyOf(given: unknown): Reply {
   if (!isPlainObject(given) || !Object.keys(given).every((field) => Object.hasOwn(ANY, field))) {
     throw mistake(`not ${kindOf(given)}`)
@@ -64,7 +64,7 @@ export function replyOf(given: unknown): Reply {
 }
 
 const mistake = (problem: string): Error =>
-  new SourceMistake(`respond must return { statusCode?, headers?, body? } or null, ${problem}`)
+  new HostMistake(`respond must return { statusCode?, headers?, body? } or null, ${problem}`)
 
 /** @param reply one that was checked */
 export function textReply({ statusCode = 200, headers = {}, body }: InboundReply): Reply {

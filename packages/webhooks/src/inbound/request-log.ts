@@ -6,15 +6,12 @@ import {
   type LoggedOutcome,
   type NewInboundRow,
 } from '../tables/inbound-log.ts'
-import { maskedHeaders } from './masked-headers.ts'
+import type { Inbound } from './inbound.ts'
 import { PerSecond } from './per-second.ts'
-import { progressOf, type RequestProgress } from './request-progress.ts'
-import { partsOf } from './rebuilt-request.ts'
-import type { InboundRequest } from './source.ts'
+import type { Plan } from './receive.ts'
+import { namesText, partsOf } from './replay.ts'
 import type { Source } from './sources.ts'
-import { namesText, type Plan } from './events-of-request.ts'
 import { UnwrittenRows } from './unwritten-rows.ts'
-import { hiddenHeaders, shownHeaders } from './verify/secret-headers.ts'
 
 export interface InboundLogSettings {
   /** How long rows are kept, in days. */
@@ -44,37 +41,31 @@ export class RequestLog {
   }
 
   /** The row of a request that is published, or found to be a repeat, in the same transaction. */
-  attachedRow(source: Source, request: InboundRequest, began: number, plan: Plan): AttachedRow {
-    const row = this.#row(source, request, began, { verified: true, plan })
-    const payloadIsBody = isPayload(row.body, plan)
+  attachedRow(inbound: Inbound): AttachedRow {
+    const row = this.#row(inbound)
+    const events = inbound.plan?.events ?? []
+    const payloadIsBody = isPayload(row.body, events)
     return {
       insertedBy: LOG_INBOUND,
       rowOf: (eventIds) =>
         rowToLog({
           ...row,
-          events: plan.events.map(({ name }) => name),
+          events: events.map(({ name }) => name),
           eventIds,
-          durationMs: since(began),
+          durationMs: since(inbound.began),
           payloadIsBody,
         }),
     }
   }
 
   /** A request that publishes nothing. */
-  note(
-    source: Source,
-    request: InboundRequest,
-    began: number,
-    outcome: LoggedOutcome,
-    reason: string | null,
-  ): void {
-    const progress = progressOf(request)
+  note(inbound: Inbound, outcome: LoggedOutcome, reason: string | null): void {
     // Each signed request that failed gets a row. The others can be sent by anyone, so their number
     // is bounded.
-    const isSampled = outcome !== 'failed' || !progress.verified
-    if (isSampled && !this.#samples.allows(`${outcome} ${source.name}`)) return
+    const isSampled = outcome !== 'failed' || !inbound.isVerified
+    if (isSampled && !this.#samples.allows(`${outcome} ${inbound.source.name}`)) return
     if (this.#unwritten.isFull) return
-    const row = this.#row(source, request, began, progress)
+    const row = this.#row(inbound)
     this.#unwritten.add({ ...row, outcome, reason: reason && storableText(reason, LONGEST_REASON) })
   }
 
@@ -83,12 +74,7 @@ export class RequestLog {
     await this.#unwritten.close()
   }
 
-  #row(
-    source: Source,
-    request: InboundRequest,
-    began: number,
-    { verified, plan }: RequestProgress,
-  ): NewInboundRow {
+  #row({ source, request, began, isVerified: verified, plan }: Inbound): NewInboundRow {
     const { rawBodies } = this.#settings
     const isReplayable = rawBodies && verified
     const longestUrl = LONGEST_URL[verified ? 'verified' : 'unverified']
@@ -104,7 +90,7 @@ export class RequestLog {
       bytes: request.rawBody?.length ?? 0,
       durationMs: since(began),
       url: rawBodies ? storableText(request.url, longestUrl) : null,
-      headers: rawBodies ? headersText(source, request) : null,
+      headers: rawBodies ? JSON.stringify(maskedHeaders(request.raw.rawHeaders, source)) : null,
       // With bodies of unsigned requests, any sender could fill the disk.
       body: isReplayable ? (request.rawBody ?? null) : null,
       verified,
@@ -114,8 +100,8 @@ export class RequestLog {
   }
 }
 
-/** Whether the plan's only event has the body as its payload. */
-const isPayload = (body: Buffer | null, { events }: Plan): boolean => {
+/** Whether the only event has the body as its payload. */
+const isPayload = (body: Buffer | null, events: Plan['events']): boolean => {
   const [{ json } = { json: '' }] = events
   return (
     body !== null &&
@@ -125,7 +111,21 @@ const isPayload = (body: Buffer | null, { events }: Plan): boolean => {
   )
 }
 
-const headersText = (source: Source, { raw }: InboundRequest): string =>
-  JSON.stringify(maskedHeaders(raw.rawHeaders, hiddenHeaders(source.verify), shownHeaders(source)))
+const SECRET = /auth|cookie|sign|token|secret|hmac|key|mac$|password|jwt|verification|digest/i
+/** Header names that hold one of these words and no secret. */
+const PLAIN = /-(?:id|timestamp|type|version|algorithm|method|url|identifier)$/i
+const MASK = '***'
+
+/** Names and values in turn, with those masked that hold a signature or a credential. */
+function maskedHeaders(
+  rawHeaders: readonly string[],
+  { hides, shows }: Pick<Source, 'hides' | 'shows'>,
+): string[] {
+  const isSecret = (name: string): boolean =>
+    hides.includes(name) || (SECRET.test(name) && !PLAIN.test(name) && !shows.includes(name))
+  return rawHeaders.map((text, place) =>
+    place % 2 === 1 && isSecret((rawHeaders[place - 1] ?? '').toLowerCase()) ? MASK : text,
+  )
+}
 
 const since = (began: number): number => Math.round(performance.now() - began)

@@ -1,7 +1,14 @@
 import { SecretMissing } from './errors.ts'
-import { expectedSecrets, recordSecrets } from './expected-secrets.ts'
-import { calling } from './host-functions.ts'
 import type { InboundRequest, SecretLookup } from './source.ts'
+
+/** The secrets that a function is expected to use, which are looked up before it is called. */
+export interface Expected {
+  /** Fixed names, those that earlier calls have used, or those of a request. */
+  names: readonly string[] | ((request: InboundRequest) => readonly string[])
+}
+
+/** How many names are kept of a function that uses different secrets from call to call. */
+const MIN_KEPT = 4
 
 type Found = { value: string | null } | { error: unknown }
 
@@ -17,11 +24,9 @@ export class RequestSecrets {
   #found = new Map<string, Found>()
   #asked = new Set<string>()
   #get: (name: string) => Promise<string | null>
-  #request: InboundRequest
 
-  constructor(get: (name: string) => Promise<string | null>, request: InboundRequest) {
+  constructor(get: (name: string) => Promise<string | null>) {
     this.#get = get
-    this.#request = request
   }
 
   /**
@@ -30,10 +35,12 @@ export class RequestSecrets {
    * result of the call is discarded, and the function is called again.
    */
   async call<Answer>(
-    fn: object,
+    expected: Expected,
+    request: InboundRequest,
     run: (secret: SecretLookup) => Answer | Promise<Answer>,
   ): Promise<Answer> {
-    await this.#lookUp(expectedSecrets(fn, this.#request))
+    const { names } = expected
+    await this.#lookUp(typeof names === 'function' ? names(request) : names)
     for (let calls = 1; calls <= MAX_CALLS; calls++) {
       const asked = new Set<string>()
       const unknown = new Set<string>()
@@ -42,7 +49,7 @@ export class RequestSecrets {
       // The result of a call that used a missing secret is not awaited: it might never settle.
       const outcome = await Promise.race([ended, given.hasMissed])
       if (outcome && unknown.size === 0) {
-        recordSecrets(fn, asked)
+        record(expected, asked)
         for (const name of asked) this.#asked.add(name)
         return outcome()
       }
@@ -83,13 +90,21 @@ export class RequestSecrets {
 
   async #find(name: string): Promise<Found> {
     try {
-      const value = await calling('the option secrets of svcCore', () => this.#get(name))
+      const value = await this.#get(name)
       return { value: typeof value === 'string' && value !== '' ? value : null }
     } catch (error) {
       // Thrown when a function uses the secret: it may not use every secret that it is expected to.
       return { error }
     }
   }
+}
+
+/** The oldest names are dropped: names may come from requests. */
+function record(expected: Expected, asked: ReadonlySet<string>): void {
+  const { names } = expected
+  if (typeof names === 'function') return
+  const others = names.filter((name) => !asked.has(name))
+  expected.names = [...asked, ...others].slice(0, Math.max(MIN_KEPT, asked.size))
 }
 
 /** The `secret` of one call. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { ProviderClient } from './provider-client.ts'
+import type { ProviderClient } from '@svc/providers/internal'
 
 /** The request that the functions of a source are given: Fastify's, with the bytes of its body. */
 export interface InboundRequest extends FastifyRequest<{
@@ -123,3 +123,22 @@ export interface InboundSource {
   /** Errors are answered without a body, for senders that take no other answer. @default false */
   emptyErrors?: boolean | undefined
 }
+
+/** What a function that we have made says of itself. */
+export interface About {
+  /** The names of the secrets that it uses, or those of a request. */
+  secrets?: readonly string[] | ((request: InboundRequest) => readonly string[])
+  /** Headers with a signature or a credential: no log shows them. */
+  hides?: readonly string[]
+  /** Headers with a type, an id or a time, which are no secret. */
+  shows?: readonly string[]
+}
+
+const ABOUT = Symbol('svc.about')
+
+export const saying = <Fn extends object>(fn: Fn, about: About): Fn =>
+  Object.assign(fn, { [ABOUT]: about })
+
+/** A function of the host says nothing. */
+export const aboutOf = (fn: unknown): About =>
+  (typeof fn === 'function' && (fn as { [ABOUT]?: About })[ABOUT]) || {}

@@ -7,13 +7,22 @@ import {
   resolveOptions,
   type OptionRules,
 } from '@svc/core/internal'
+import type { FastifyBaseLogger } from 'fastify'
 import { assertAnswer } from './reply.ts'
-import type { InboundSource } from './source.ts'
+import type { Expected } from './request-secrets.ts'
+import { aboutOf, type InboundSource } from './source.ts'
+
+/** The functions of a source that may ask for secrets. */
+export type Asking = 'verify' | 'respond' | 'respondUnverified'
 
 /** A source with its name and its defaults filled in. */
 export interface Source extends InboundSource {
   name: string
   deduplicationTtlSeconds: number
+  expected: Record<Asking, Expected>
+  /** Headers that the log masks, and some that it shows, whatever they are called. In lower case. */
+  hides: string[]
+  shows: string[]
 }
 
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3600
@@ -89,12 +98,39 @@ function resolveSource(name: string, source: unknown): Source {
       'svcWebhooks: the name of a source in "inbound" has 1 to 100 characters',
     )
   }
-  const resolved = resolveOptions<Omit<Source, 'name'>>(
+  const resolved = resolveOptions<InboundSource & Pick<Source, 'deduplicationTtlSeconds'>>(
     'svcWebhooks',
     rules,
     source,
     `inbound.${name}.`,
   )
-  if (resolved.answer !== undefined) assertAnswer(resolved.answer, `inbound.${name}.answer.`)
-  return { ...resolved, name }
+  const { answer, verify, publishAs, deduplicationKey } = resolved
+  if (answer !== undefined) assertAnswer(answer, `inbound.${name}.answer.`)
+  const expected = (field: Asking): Expected => ({ names: aboutOf(resolved[field]).secrets ?? [] })
+  const lowerCased = (names: readonly string[] = []) => names.map((one) => one.toLowerCase())
+  return {
+    ...resolved,
+    name,
+    expected: {
+      verify: expected('verify'),
+      respond: expected('respond'),
+      respondUnverified: expected('respondUnverified'),
+    },
+    hides: lowerCased(aboutOf(verify).hides),
+    shows: [publishAs, deduplicationKey, verify].flatMap((fn) => lowerCased(aboutOf(fn).shows)),
+  }
+}
+
+/** Warns at boot: a host that sets it expects repeats to be recognised, and they are not. */
+export function warnOfVainOptions(
+  log: FastifyBaseLogger,
+  inbound: Readonly<Record<string, InboundSource>> = {},
+): void {
+  for (const [source, given] of Object.entries(inbound)) {
+    if (given.deduplicationTtlSeconds === undefined || given.deduplicationKey) continue
+    log.warn(
+      { source, option: 'deduplicationTtlSeconds' },
+      'the option deduplicationTtlSeconds has no effect without deduplicationKey: requests of this source are not deduplicated',
+    )
+  }
 }

@@ -10,10 +10,9 @@ import {
   type Core,
   type Reach,
 } from '@svc/core/internal'
+import { decoderOf } from '@svc/providers/internal'
 import { InboundRequestNotFound, NotReplayable } from '../errors.ts'
-import type { Host } from '../inbound/rebuilt-request.ts'
-import { decoderOf } from '../inbound/body-text.ts'
-import { replayPlanOf } from '../inbound/replay-plan.ts'
+import { replayPlanOf, type Host } from '../inbound/replay.ts'
 import type { Source } from '../inbound/sources.ts'
 import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
 import { findInboundRow, listInboundRows, type ListedRow } from '../tables/inbound-log.ts'

@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { InboundSource } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
-import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
+import { ProviderClient } from '../../../../packages/providers/src/provider-client.ts'
 import { received } from '../received.ts'
 
 /** What Node takes of all headers of a request. */

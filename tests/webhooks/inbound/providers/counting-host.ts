@@ -6,7 +6,7 @@ import type { InboundSource } from '@svc/webhooks'
 import {
   ProviderClient,
   type GuardedFetch,
-} from '../../../../packages/webhooks/src/inbound/provider-client.ts'
+} from '../../../../packages/providers/src/provider-client.ts'
 import type { Receiving } from '../../../../packages/webhooks/src/inbound/receive.ts'
 import { registerInbound } from '../../../../packages/webhooks/src/inbound/register.ts'
 import { resolveSources } from '../../../../packages/webhooks/src/inbound/sources.ts'

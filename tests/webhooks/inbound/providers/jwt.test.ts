@@ -1,12 +1,12 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import type { InboundRequest } from '@svc/webhooks'
-import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
-import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
-import type { JwtScheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
-import { sourceOf } from '../../../../packages/webhooks/src/inbound/providers/source-of.ts'
+import { ProviderClient } from '../../../../packages/providers/src/provider-client.ts'
+import type { Preset } from '../../../../packages/providers/src/preset.ts'
+import type { JwtScheme } from '../../../../packages/providers/src/preset-schemes.ts'
+import { sourceOf } from '../../../../packages/webhooks/src/inbound/providers.ts'
 import { received } from '../received.ts'
-import { reasonOf } from '../../../../packages/webhooks/src/inbound/verify/checks.ts'
+import { sentOf } from '@svc/providers/internal'
 import { jwt, type Keys } from './sign.ts'
 
 const NOW_SECONDS = 1_800_000_000
@@ -35,6 +35,7 @@ const sourceWith = (changes: Partial<JwtScheme>, secret: string | null = 'the ke
     name: 'A sender',
     docs: 'https://example.com',
     checked: 'documentation',
+    checkedOn: '2026-11-22',
     evidence: 'none',
     secret,
     schemes: [{ ...scheme, ...changes }],
@@ -120,7 +121,7 @@ for (const { title, reason, ...given } of cases) {
     const asked = request(jwt(header, { ...claims, ...given.claims }, given.keys ?? rsa))
     const verdict = await source.verify(asked, body, () => given.secret ?? rsa.secret)
     t.equal(verdict, reason === null)
-    if (reason) t.match(reasonOf(asked), reason)
+    if (reason) t.match(sentOf(asked, body).reason, reason)
   })
 }
 
@@ -218,6 +219,7 @@ t.test(
           name: 'A sender',
           docs: 'https://example.com',
           checked: 'documentation',
+          checkedOn: '2026-11-22',
           evidence: 'none',
           secret: 'the key',
           schemes: [{ ...aged, ...preset }],

@@ -1,12 +1,12 @@
 // Rows that a request could be read in two ways by: none is made a source.
 import t from 'tap'
-import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import type { Preset } from '../../../../packages/providers/src/preset.ts'
 import type {
   JwtScheme,
   Scheme,
   SignatureScheme,
-} from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
-import { sourceOf } from '../../../../packages/webhooks/src/inbound/providers/source-of.ts'
+} from '../../../../packages/providers/src/preset-schemes.ts'
+import { sourceOf } from '../../../../packages/webhooks/src/inbound/providers.ts'
 
 const hmac: SignatureScheme = {
   algorithm: 'hmac-sha256',
@@ -32,6 +32,7 @@ const row = (schemes: Scheme[], changes: Partial<Preset> = {}): Preset => ({
   name: 'A sender',
   docs: 'https://example.com',
   checked: 'documentation',
+  checkedOn: '2026-11-22',
   evidence: 'none',
   secret: 'a secret',
   schemes,

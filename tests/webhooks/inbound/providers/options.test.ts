@@ -1,7 +1,7 @@
 import t from 'tap'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
 import { resolveSources } from '../../../../packages/webhooks/src/inbound/sources.ts'
-import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
+import { presets } from '../../../../packages/providers/src/presets/all.ts'
 import { received } from '../received.ts'
 
 const make = (id: ProviderId, options: unknown) =>

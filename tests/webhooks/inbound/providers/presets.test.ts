@@ -2,9 +2,9 @@
 import t from 'tap'
 import type { ProviderId } from '@svc/webhooks/providers'
 import type { SecretLookup } from '@svc/webhooks'
-import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
-import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
-import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
+import type { Preset } from '../../../../packages/providers/src/preset.ts'
+import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
+import { presets } from '../../../../packages/providers/src/presets/all.ts'
 import { eventOf, isFetched, keys, make, NOW_MS, providerClientFor, requestOf } from './genuine.ts'
 import { signed, type Signed } from './sign.ts'
 

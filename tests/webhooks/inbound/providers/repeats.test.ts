@@ -1,11 +1,11 @@
 // One host with every preset whose requests can be signed here: what comes twice is published once.
 import t from 'tap'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
-import { signedRequest, type SignedRequest } from '@svc/webhooks/testing'
+import { signed, type SignedRequest } from '@svc/testing'
 import type { InboundSource } from '@svc/webhooks'
-import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
-import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
-import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
+import type { Preset } from '../../../../packages/providers/src/preset.ts'
+import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
+import { presets } from '../../../../packages/providers/src/presets/all.ts'
 import { hostOf, type Host } from '../host.ts'
 import { hostOf as countingHostOf } from './counting-host.ts'
 import { keysFor, type Keys } from './sign.ts'
@@ -51,7 +51,7 @@ function sourceOf({ id, preset: { needs = [], secret } }: Sender): InboundSource
 
 function signedBy({ id, keys }: Sender): SignedRequest {
   const pem = keys.private?.export({ type: 'pkcs8', format: 'pem' }).toString()
-  return signedRequest(id, undefined, {
+  return signed(id, undefined, {
     ...OPTIONS,
     url: `${ORIGIN}/hooks/${id}`,
     ...(pem === undefined ? { secret: keys.secret } : { privateKey: pem }),

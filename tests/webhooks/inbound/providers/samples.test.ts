@@ -1,11 +1,11 @@
 import t from 'tap'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
 import type { InboundRequest, InboundSource } from '@svc/webhooks'
-import { samples } from '../../../../packages/webhooks/src/inbound/providers/samples/all.ts'
-import type { Sample } from '../../../../packages/webhooks/src/inbound/providers/samples/sample.ts'
-import { vectors } from '@svc/webhooks/vectors'
-import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
-import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import { samples } from '../../../providers/samples/all.ts'
+import type { Sample } from '../../../providers/samples/sample.ts'
+import { vectors } from '../../../providers/vectors.ts'
+import { presets } from '../../../../packages/providers/src/presets/all.ts'
+import type { Preset } from '../../../../packages/providers/src/preset.ts'
 
 const needed = {
   publicOrigin: 'https://example.com',

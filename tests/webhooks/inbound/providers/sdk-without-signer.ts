@@ -4,7 +4,7 @@ type Presets = Partial<Record<ProviderId, string>>
 
 /**
  * The presets of which no library signs a request here, by the reason. Their genuine requests are
- * those of `@svc/webhooks/vectors`, and those that the tests sign by the rows.
+ * those of `tests/providers/vectors`, and those that the tests sign by the rows.
  */
 export const NO_SIGNER: Record<string, Presets> = {
   'the library of the provider verifies, and exports nothing that signs': {

@@ -11,7 +11,7 @@ import type {
   Key,
   Scheme,
   SignatureScheme,
-} from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
+} from '../../../../packages/providers/src/preset-schemes.ts'
 import { bodyOf, filled, itemOf, type Unsigned, type Working } from './filled-text.ts'
 
 export interface Signed {

@@ -2,13 +2,13 @@
 import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
-import { signedRequest } from '@svc/webhooks/testing'
+import { signed, type SignedRequest } from '@svc/testing'
 import type { InboundRequest, InboundSource } from '@svc/webhooks'
-import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
-import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
-import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
-import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
-import { samples } from '../../../../packages/webhooks/src/inbound/providers/samples/all.ts'
+import { ProviderClient } from '../../../../packages/providers/src/provider-client.ts'
+import type { Preset } from '../../../../packages/providers/src/preset.ts'
+import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
+import { presets } from '../../../../packages/providers/src/presets/all.ts'
+import { samples } from '../../../providers/samples/all.ts'
 import { keysFor } from './sign.ts'
 
 const OPTIONS: Record<string, string> = {
@@ -40,16 +40,18 @@ function sourceOf(id: ProviderId, { needs = [], secret }: Preset): InboundSource
   return (providers[id] as (options: object) => InboundSource)(options)
 }
 
-function verified(source: InboundSource, sent: ReturnType<typeof signedRequest>, secret: string) {
-  const request = {
+const requestOf = (sent: SignedRequest): InboundRequest =>
+  ({
     method: 'POST',
     url: sent.url,
     originalUrl: sent.url,
     headers: sent.headers,
     rawHeaders: Object.entries(sent.headers).flat(),
     rawBody: Buffer.from(sent.payload),
-  } as unknown as InboundRequest
-  return source.verify(request, sent.payload, () => secret, new ProviderClient(noFetch))
+  }) as unknown as InboundRequest
+
+function verified(source: InboundSource, sent: SignedRequest, secret: string) {
+  return source.verify(requestOf(sent), sent.payload, () => secret, new ProviderClient(noFetch))
 }
 
 for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
@@ -65,10 +67,11 @@ for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
         ? { privateKey: keys.private.export({ type: 'pkcs8', format: 'pem' }).toString() }
         : { secret: keys.secret }),
     }
-    const sent = signedRequest(id, undefined, options)
+    const sent = signed(id, undefined, options)
     t.equal(await verified(source, sent, keys.secret), true)
-    for (const { type } of samples[id]) {
-      const typed = signedRequest(id, undefined, { ...options, type })
+    for (const { type, body, headers, contentType = 'application/json' } of samples[id]) {
+      const all = { 'content-type': contentType, ...headers }
+      const typed = signed(id, body, { ...options, headers: all })
       t.equal(await verified(source, typed, keys.secret), true, type)
     }
     const other = keysFor(scheme)
@@ -79,39 +82,74 @@ for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
 
 t.test('ids in headers are new with each request, those of the test are kept', (t) => {
   const secret = 'x'
-  const [one, two] = [1, 2].map(() => signedRequest('github', { a: 1 }, { secret }))
+  const [one, two] = [1, 2].map(() => signed('github', { a: 1 }, { secret }))
   t.not(one!.headers['x-github-delivery'], two!.headers['x-github-delivery'])
   t.equal(one!.payload, '{"a":1}')
-  const named = signedRequest('github', 'x', { secret, headers: { 'X-GitHub-Delivery': 'mine' } })
+  const named = signed('github', 'x', { secret, headers: { 'X-GitHub-Delivery': 'mine' } })
   t.equal(named.headers['x-github-delivery'], 'mine')
   t.equal(named.payload, 'x')
   t.equal(named.url, undefined)
   t.end()
 })
 
-t.test('a type names the sample, and the headers of a body', (t) => {
+t.test('a request has the type that is asked for, with a body and without', (t) => {
   const secret = 'x'
-  const sample = signedRequest('github', undefined, { secret, type: 'pull_request' })
-  t.equal(sample.headers['x-github-event'], 'pull_request')
-  t.match(JSON.parse(sample.payload), { action: 'opened' })
-  const own = signedRequest('github', { a: 1 }, { secret, type: 'ping' })
+  const bare = signed('github', undefined, { secret, type: 'pull_request' })
+  t.equal(bare.headers['x-github-event'], 'pull_request')
+  t.equal(bare.payload, '{}')
+  const own = signed('github', { a: 1 }, { secret, type: 'ping' })
   t.equal(own.headers['x-github-event'], 'ping')
   t.equal(own.payload, '{"a":1}')
-  t.throws(() => signedRequest('github', {}, { secret, type: 'fork' }), {
-    message: /no sample "fork" of GitHub: there are push, pull_request, ping\./,
+  t.equal(
+    signed('github', { a: 1 }, { secret }).headers['x-github-event'],
+    'push',
+    'one of its own',
+  )
+  t.match(JSON.parse(signed('stripe', undefined, { secret, type: 'invoice.paid' }).payload), {
+    type: 'invoice.paid',
+    id: /^[0-9a-f-]{36}$/,
   })
   t.end()
+})
+
+t.test('a request without a body is published under its type, and has a key', async (t) => {
+  for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
+    const scheme = preset.schemes.find((one) => !isFetched(one))
+    if (!scheme || preset.type === undefined || !/[{]/.test([preset.type].flat()[0]!)) continue
+    const keys = keysFor(scheme)
+    const sent = signed(id, undefined, {
+      ...OPTIONS,
+      url: 'https://example.com/hooks',
+      type: 'a.b',
+      ...(keys.private
+        ? { privateKey: keys.private.export({ type: 'pkcs8', format: 'pem' }).toString() }
+        : { secret: keys.secret }),
+    })
+    const source = sourceOf(id, preset)
+    const request = requestOf(sent)
+    t.equal(await source.verify(request, sent.payload, () => keys.secret), true, id)
+    const payload: unknown = JSON.parse(
+      typeof source.readAs === 'function' ? source.readAs(request, sent.payload) : sent.payload,
+    )
+    const [item] = source.split?.(payload) ?? []
+    const { publishAs, deduplicationKey } = source
+    const name =
+      typeof publishAs === 'function' ? publishAs(request, sent.payload, item) : publishAs
+    // Telegram and Supabase Auth have no type but the name of a field.
+    if (!/\{key:/.test(JSON.stringify(preset.type))) t.match(name, /(?:^|[._])a[._]b$/, id)
+    if (preset.deduplicate) t.type(deduplicationKey?.(request, sent.payload, item), 'string', id)
+  }
 })
 
 t.test('a request that cannot be signed is refused with a reason', (t) => {
   const { privateKey } = generateKeyPairSync('ed25519')
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  t.throws(() => signedRequest('nobody'), { message: /no preset "nobody"/ })
-  t.throws(() => signedRequest('stripe', {}), { message: /Stripe signs with a secret/ })
-  t.throws(() => signedRequest('discord', {}, { secret: 'x' }), { message: /option privateKey/ })
-  t.doesNotThrow(() => signedRequest('discord', {}, { privateKey: pem }))
-  t.throws(() => signedRequest('paypal', {}), { message: /fetches from it/ })
-  t.throws(() => signedRequest('square', {}, { secret: 'x', url: '/hooks' }), {
+  t.throws(() => signed('nobody'), { message: /no preset "nobody"/ })
+  t.throws(() => signed('stripe', {}), { message: /Stripe signs with a secret/ })
+  t.throws(() => signed('discord', {}, { secret: 'x' }), { message: /option privateKey/ })
+  t.doesNotThrow(() => signed('discord', {}, { privateKey: pem }))
+  t.throws(() => signed('paypal', {}), { message: /fetches from it/ })
+  t.throws(() => signed('square', {}, { secret: 'x', url: '/hooks' }), {
     message: /Square signs the URL/,
   })
   t.end()

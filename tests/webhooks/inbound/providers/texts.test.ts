@@ -1,20 +1,15 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import type { Place } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
-import { holds } from '../../../../packages/webhooks/src/inbound/providers/engine/conditions.ts'
-import {
-  findAt,
-  type Reading,
-} from '../../../../packages/webhooks/src/inbound/providers/engine/request-places.ts'
-import {
-  firstOf,
-  stringOf,
-} from '../../../../packages/webhooks/src/inbound/providers/engine/text.ts'
-import { millisecondsOf } from '../../../../packages/webhooks/src/inbound/verify/timestamps.ts'
-import { variantsOf } from '../../../../packages/webhooks/src/inbound/providers/engine/url-variants.ts'
-import { decoded } from '../../../../packages/webhooks/src/inbound/providers/engine/algorithms.ts'
-import { hmacKey } from '../../../../packages/webhooks/src/inbound/providers/engine/keys.ts'
-import type { Key } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
+import type { Place } from '../../../../packages/providers/src/preset.ts'
+import { Sent } from '@svc/providers/internal'
+import { holds } from '../../../../packages/providers/src/engine/conditions.ts'
+import { findAt, type Reading } from '../../../../packages/providers/src/engine/places.ts'
+import { firstOf, stringOf } from '../../../../packages/providers/src/engine/text.ts'
+import { millisecondsOf } from '../../../../packages/providers/src/engine/timestamps.ts'
+import { variantsOf } from '../../../../packages/providers/src/engine/url-variants.ts'
+import { decoded } from '../../../../packages/providers/src/engine/algorithms.ts'
+import { hmacKey } from '../../../../packages/providers/src/engine/keys.ts'
+import type { Key } from '../../../../packages/providers/src/preset-schemes.ts'
 import { received } from '../received.ts'
 
 const body =
@@ -29,7 +24,7 @@ const lines = [
 function readingOf(changes: Partial<Reading> = {}, text = body, type = 'text/plain'): Reading {
   const sent = received([...lines, ['content-type', type]], text)
   const request = Object.assign(sent, { url: '/hooks?a=1&b=2&b=3&c=' })
-  return { request, body: text, options: { webhookId: 'w' }, ...changes }
+  return { sent: new Sent(request, text), options: { webhookId: 'w' }, ...changes }
 }
 
 t.test('a value is read from a place only if it occurs there once', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
+import { ProviderClient } from '../../../../packages/providers/src/provider-client.ts'
 import { lookupOf, optionsFor, presetOf } from '../presets.ts'
 import { requestOf, vectors, type Vector } from '../vectors.ts'
 

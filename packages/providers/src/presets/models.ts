@@ -1,0 +1,80 @@
+import type { Preset } from '../preset.ts'
+import { timedHmac } from './hmac.ts'
+import { standardWebhooks } from './standard-webhooks.ts'
+
+/** Language models, speech, and what runs them. */
+export const models = {
+  openai: {
+    name: 'OpenAI',
+    docs: 'https://platform.openai.com/docs/guides/webhooks',
+    checked: 'vector',
+    checkedOn: '2026-11-22',
+    evidence: 'openai/openai-node, tests/api-resources/webhooks.test.ts',
+    secret: 'the signing secret of the endpoint (whsec_…)',
+    schemes: [standardWebhooks],
+    type: '{json:type}',
+    deduplicate: '{header:webhook-id}',
+  },
+  anthropic: {
+    name: 'Anthropic',
+    docs: 'https://platform.claude.com/docs/en/managed-agents/webhooks',
+    checked: 'sdk',
+    checkedOn: '2026-11-22',
+    evidence: 'anthropics/anthropic-sdk-typescript, src/resources/beta/webhooks.ts',
+    secret: 'the signing secret of the endpoint (whsec_…)',
+    schemes: [standardWebhooks],
+    type: '{json:data.type}',
+    deduplicate: '{header:webhook-id}',
+  },
+  replicate: {
+    name: 'Replicate',
+    docs: 'https://replicate.com/docs/topics/webhooks/verify-webhook',
+    checked: 'vector',
+    checkedOn: '2026-11-22',
+    evidence: 'replicate/replicate-javascript, index.test.ts',
+    secret: "the account's default signing secret (whsec_…)",
+    schemes: [standardWebhooks],
+    type: 'prediction.{json:status}',
+    deduplicate: '{header:webhook-id}',
+    note: 'The body is the prediction. The type is made from its status: `prediction.succeeded`.',
+  },
+  elevenlabs: {
+    name: 'ElevenLabs',
+    docs: 'https://elevenlabs.io/docs/eleven-agents/workflows/post-call-webhooks',
+    checked: 'sdk',
+    checkedOn: '2026-11-22',
+    evidence: 'elevenlabs/elevenlabs-js, src/wrapper/webhooks.ts',
+    secret: 'the shared secret of the webhook, whole (wsec_…)',
+    schemes: [timedHmac('elevenlabs-signature', ['t', 'v0'], 1800)],
+    type: '{json:type}',
+    deduplicate: '{json:type}:{json:data.conversation_id}',
+  },
+  retell: {
+    name: 'Retell AI',
+    docs: 'https://docs.retellai.com/features/secure-webhook',
+    checked: 'vector',
+    checkedOn: '2026-11-22',
+    evidence: 'RetellAI/retell-typescript-sdk, tests/webhook-auth.test.ts',
+    secret: 'the API key that has the webhook badge',
+    schemes: [
+      timedHmac('x-retell-signature', ['v', 'd'], 300, {
+        unit: 'milliseconds',
+        signed: '{body}{timestamp}',
+      }),
+    ],
+    type: '{json:event}',
+    deduplicate: '{body}',
+    note: 'The signed text is the body, followed by the time in milliseconds.',
+  },
+  huggingFace: {
+    name: 'Hugging Face',
+    docs: 'https://huggingface.co/docs/hub/webhooks',
+    checked: 'documentation',
+    checkedOn: '2026-11-22',
+    evidence: 'huggingface/hub-docs, docs/hub/webhooks.md',
+    secret: 'the secret of the webhook, in ASCII',
+    schemes: [{ algorithm: 'token', in: 'header:x-webhook-secret' }],
+    type: '{json:event.scope}.{json:event.action}',
+    note: 'The secret itself is sent. The body is not signed.',
+  },
+} as const satisfies Record<string, Preset>

@@ -1,0 +1,72 @@
+/** What a test sends that gives no body: what is read of one of the provider, and nothing else. */
+import { randomUUID } from 'node:crypto'
+import { itemsAt, pathOf } from '../engine/places.ts'
+import type { Preset, Text } from '../preset.ts'
+import { putAt } from './draft.ts'
+
+export interface MadeUp {
+  /** Those with the type. */
+  headers: Record<string, string>
+  /** A value for JSON, or the fields of a form. */
+  body: unknown
+}
+
+/** Whether the provider sends forms, or signs the fields of one where it sends both. */
+export const sendsForms = ({ reads, unwrap, schemes }: Preset): boolean =>
+  reads === 'form' ||
+  (reads === 'json or form' &&
+    unwrap === undefined &&
+    schemes.some((scheme) => signedBy(scheme)?.includes('{params}')))
+
+export function madeUp(preset: Preset, type = preset.example ?? 'event'): MadeUp {
+  const { split, unwrap, deduplicate, schemes } = preset
+  const headers: Record<string, string> = {}
+  const fields: Record<string, string> = {}
+  const json = listAt(split)
+  const [item] = split === undefined ? [] : itemsAt(split)(json)
+  const put = (place: string, value: string) => {
+    const [kind, name = ''] = place.split(/:(.*)/s)
+    const [field = '', path] = name.split('#')
+    if (kind === 'header') headers[name] ??= value
+    else if (kind === 'json') putAt(json, pathOf(name), value)
+    else if (kind === 'key') putAt(json, [named(name.split(','), value)], value)
+    else if (kind === 'item') putAt(item, pathOf(name), value)
+    else if (kind === 'form' && path !== undefined) putAt(json, pathOf(path), value)
+    else if (kind === 'form' && field !== unwrap) fields[field] = value
+  }
+  for (const text of [firstOf(deduplicate), ...schemes.map(signedBy)]) {
+    for (const place of placesIn(text)) if (!place.startsWith('header:')) put(place, randomUUID())
+  }
+  const typed = placesIn(typeText(preset))
+  const parts = typed.length < 2 ? [type] : type.split('.')
+  for (const [at, place] of typed.entries()) {
+    const isLast = at === typed.length - 1
+    put(place, (isLast ? parts.slice(at).join('.') : parts[at]) || 'event')
+  }
+  if (!sendsForms(preset)) return { headers, body: json }
+  return { headers, body: unwrap === undefined ? fields : { [unwrap]: JSON.stringify(json) } }
+}
+
+const named = (names: readonly string[], wanted: string): string =>
+  names.includes(wanted) ? wanted : (names[0] ?? '')
+
+/** The text that has the example, or the first. */
+const typeText = ({ type, example }: Preset): Text | undefined =>
+  example === undefined
+    ? firstOf(type)
+    : [type ?? []].flat().find((one) => one.includes('{header:'))
+
+const firstOf = (texts: Text | readonly Text[] | undefined): Text | undefined =>
+  [texts ?? []].flat()[0]
+
+const signedBy = (scheme: Preset['schemes'][number]): Text | undefined =>
+  'signature' in scheme ? scheme.signed : undefined
+
+const placesIn = (text: Text = ''): string[] =>
+  [...text.matchAll(/\{([a-z]+:[^{}|]+)/g)].map(([, place = '']) => place)
+
+/** A body with one item at the path of a batch. */
+function listAt(split: string | undefined): unknown {
+  if (split === undefined) return {}
+  return pathOf(split).reduceRight<unknown>((inner, name) => ({ [name]: inner }), [{}])
+}
