@@ -91,7 +91,7 @@ t.test('what is published finds its own files', async (t) => {
     import { svcAuth } from '@svc/auth'
     import { svcWebhooks } from '@svc/webhooks'
     import { svcConsole } from '@svc/console'
-    import { providers } from '@svc/webhooks/providers'
+    import { providers } from '@svc/providers'
     const app = fastify()
     await app.register(svcCore, { database: ${JSON.stringify(database)} })
     await app.register(svcAuth)

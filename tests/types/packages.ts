@@ -10,6 +10,7 @@ import type * as receiver from '@svc/receiver'
 import type * as sameReceiver from '@svc/webhooks/receiver'
 import type * as providerExports from '@svc/webhooks/providers'
 import { providers } from '@svc/webhooks/providers'
+import type * as providersAlone from '@svc/providers'
 import type * as testing from '@svc/testing'
 import Fastify, { type FastifyError } from 'fastify'
 
@@ -32,11 +33,12 @@ const typed: [
   None<Untyped<typeof webhooks>>,
   None<Untyped<typeof receiver>>,
   None<Untyped<typeof providerExports>>,
+  None<Untyped<typeof providersAlone>>,
   None<Untyped<typeof testing>>,
   typeof receiver extends typeof sameReceiver ? true : false,
   None<Untyped<Svc>>,
   IsAny<Awaited<ReturnType<Jobs['send']>>>,
-] = [true, true, true, true, true, true, true, true, false]
+] = [true, true, true, true, true, true, true, true, true, false]
 
 const authOptions: SvcAuthOptions = { bootstrapKeySecret: 'BOOTSTRAP_KEY' }
 const webhooksOptions: SvcWebhooksOptions = {
