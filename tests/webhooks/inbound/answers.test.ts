@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import Fastify from 'fastify'
 import t from 'tap'
 import { providers } from '@svc/webhooks/providers'
 import { eventsOf, hostOf } from './host.ts'
@@ -112,7 +113,10 @@ t.test('a body over the limit is a 413, with or without a valid signature', asyn
   t.match(refusals(host), [{ source: 'a', statusCode: 413, reason: 'SVC_WEBHOOKS_BODY_TOO_LARGE' }])
 })
 
-t.test('a malformed content type is a 415', async (t) => {
+/** Earlier ones take it for an unknown type: it is refused as not verified. */
+const refusesMalformedTypes = Number(/^5\.(\d+)/.exec(Fastify().version)?.[1] ?? 99) >= 7
+
+t.test('a malformed content type is a 415', { skip: !refusesMalformedTypes }, async (t) => {
   const host = await hostOf(t, { a: source }, { secrets })
   const response = await post(host, { 'content-type': 'what?' })
   t.match(
@@ -171,7 +175,8 @@ t.test('every request is counted once, by source and outcome', async (t) => {
   await host.app.inject('/hooks/a')
   host.secrets['KEY'] = null
   await post(host, { 'x-signature': good })
-  const outcomes = ['accepted', 'duplicate', 'refused', 'malformed', 'answered', 'failed']
+  const ofMalformed = refusesMalformedTypes ? 'malformed' : 'refused'
+  const outcomes = ['accepted', 'duplicate', 'refused', ofMalformed, 'answered', 'failed']
   t.strictSame(
     counted,
     outcomes.map((outcome) => ({ source: 'a', outcome })),

@@ -61,13 +61,15 @@ function serve(app: FastifyInstance, source: Source, shared: InboundSettings): v
   }
   app.post(source.path, { bodyLimit, errorHandler }, handler(receive))
   if (!source.respond) return
-  app.route({
-    method: ['GET', 'HEAD'],
+  const asked = {
     url: source.path,
     exposeHeadRoute: false,
     errorHandler,
     handler: handler(receiveGet),
-  })
+  }
+  // Of several methods in one call Fastify before 5.8 passes over a route that is taken.
+  app.route({ ...asked, method: 'GET' })
+  app.route({ ...asked, method: 'HEAD' })
 }
 
 const isDuplicate = (error: unknown): boolean =>
