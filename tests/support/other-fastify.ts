@@ -3,7 +3,9 @@ import { createRequire, registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const other = createRequire(join(process.env['SVC_TEST_FASTIFY']!, 'package.json'))
+const other = createRequire(
+  join(new URL(import.meta.url).searchParams.get('folder')!, 'package.json'),
+)
 const url = pathToFileURL(other.resolve('fastify')).href
 
 registerHooks({

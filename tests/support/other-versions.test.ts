@@ -54,11 +54,9 @@ t.test('all code of a run gets the other Fastify, however it asks for it', async
   t.teardown(() => rm(other, { recursive: true }))
   await mkdir(join(other, 'node_modules/fastify'), { recursive: true })
   await writeFile(join(other, 'node_modules/fastify/index.js'), `module.exports = 'the other'`)
-  const hook = pathToFileURL(join(import.meta.dirname, 'other-fastify.ts')).href
-  const program = runProgram(t, folder, 'a.mjs', {
-    NODE_OPTIONS: `--import=${hook}`,
-    SVC_TEST_FASTIFY: other,
-  })
+  const hook = pathToFileURL(join(import.meta.dirname, 'other-fastify.ts'))
+  hook.searchParams.set('folder', other)
+  const program = runProgram(t, folder, 'a.mjs', { NODE_OPTIONS: `--import=${hook.href}` })
   t.equal(await program.ended(), 0)
   t.equal(program.printed, 'the other the other the other\n')
 })

@@ -67,6 +67,8 @@ export async function runWith(
     if (name === 'postgres') delete env['DATABASE_URL']
     if (name === 'fastify') {
       const hook = pathToFileURL(join(import.meta.dirname, 'other-fastify.ts'))
+      // In the address: programs that tests start have an environment of their own.
+      hook.searchParams.set('folder', folder)
       env['NODE_OPTIONS'] = `${env['NODE_OPTIONS'] ?? ''} --import=${hook.href}`
     }
   }

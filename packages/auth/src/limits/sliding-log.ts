@@ -36,15 +36,14 @@ export class SlidingLog {
   add(now: number, limit: number): void {
     this.count++
     if (now >= this.#sliceEndsAt) this.#beginSlice(now, limit)
-    // The millisecond may be nearly over.
-    this.#sliceAt = now + 1
+    this.#sliceAt = now
     this.#sliceCount++
   }
 
-  /** Drops what has left the window. */
+  /** Drops what has left the window. The millisecond in which it came may have been nearly over. */
   prune(now: number): void {
-    if (this.#oldestLeavesAt > 0 && now >= this.#oldestLeavesAt) this.#pruneSlices(now)
-    if (this.#oldestLeavesAt > 0 || this.#sliceAt + this.windowMs > now) return
+    if (this.#oldestLeavesAt > 0 && now > this.#oldestLeavesAt) this.#pruneSlices(now)
+    if (this.#oldestLeavesAt > 0 || this.#sliceAt + this.windowMs >= now) return
     this.count -= this.#sliceCount
     this.#sliceCount = 0
     this.#sliceEndsAt = 0
@@ -68,7 +67,7 @@ export class SlidingLog {
 
   #pruneSlices(now: number): void {
     while (this.#head < this.#slices.length) {
-      if ((this.#slices[this.#head] as number) + this.windowMs > now) break
+      if ((this.#slices[this.#head] as number) + this.windowMs >= now) break
       this.count -= this.#slices[this.#head + 1] as number
       this.#head += 2
     }
