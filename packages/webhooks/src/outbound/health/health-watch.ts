@@ -73,11 +73,12 @@ export class HealthWatch {
       const message = 'could not judge failing webhooks; the next failed attempt of each is judged'
       this.#parts.log.warn({ err: error, webhookIds: failed.slice(0, 10) }, message)
     }
-    for (const webhook of [...this.#working.values()]) await this.#resume(webhook)
+    const working = [...this.#working.values()]
+    this.#working.clear()
+    for (const webhook of working) await this.#resume(webhook)
   }
 
   async #resume(webhook: Working): Promise<void> {
-    this.#working.delete(webhook.id)
     try {
       await this.#parts.resume(webhook)
     } catch (error) {
