@@ -79,6 +79,23 @@ t.test('attempts at an address that the webhook has no longer do not count', asy
   t.match((await ask('GET', `/${id}`)).body, { failingSince: null, lastFailureAt: null })
 })
 
+t.test(
+  'an open transaction that changes a webhook keeps no other from being counted',
+  async (t) => {
+    const { app, ask, register } = await startHost(t, { core: { worker: { enabled: false } } })
+    const core = await useCore(app)
+    const [one, other] = [await register(ADDRESS), await register(ADDRESS)]
+    for (const { id } of [one, other]) await recorded(app.svc.database, id, { failures: [1] })
+    await app.svc.transaction(async (db) => {
+      await app.svc.webhooks.update({ id: one.id, active: true }, { db })
+      await core.transaction(rollUpRecent)
+      t.match((await ask('GET', `/${other.id}`)).body, { failingSince: String })
+    })
+    await core.transaction(rollUpRecent)
+    t.match((await ask('GET', `/${one.id}`)).body, { failingSince: null })
+  },
+)
+
 t.test('a webhook is disabled only after it is marked as warned', async (t) => {
   const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
   const db = app.svc.database
