@@ -59,8 +59,8 @@ create table svc."__svc.auth.api_keys" (
 create index on svc."__svc.auth.api_keys" (user_id, id desc);
 create index on svc."__svc.auth.api_keys" (tenant, id desc);
 create index on svc."__svc.auth.api_keys" (key_prefix, id desc);
--- The keys whose end is still to be published, by it. One that had expired when its row was made, as by
--- an import, is no news.
+-- The keys whose expiry is still to be published, by `expires_at`. The expiry of a key is not published if it
+-- was before the row was made, as it can be with an import.
 create index on svc."__svc.auth.api_keys" (expires_at)
   where expires_at > created_at and revoked_at is null and expiry_notice is distinct from 0;
 -- For lists of keys by their state: few are revoked, disabled or expire, of however many.

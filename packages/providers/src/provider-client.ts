@@ -246,7 +246,7 @@ function patternOf(pattern: string): RegExp {
   return new RegExp(`^${source.join('')}$`)
 }
 
-/** The client of a verification; a host may call one that has none. */
+/** The client that a verification was given. @throws TypeError if the caller gave none */
 export function clientOf(client: ProviderClient | undefined): ProviderClient {
   if (client) return client
   throw new TypeError(

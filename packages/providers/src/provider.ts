@@ -57,8 +57,8 @@ export interface Provider {
    */
   verify: (request: ReceivedRequest) => Promise<Verification>
   /**
-   * The answer to a handshake of the provider; `null` for any other request, and for one that lacks the
-   * provider's proof of itself. Ask it first.
+   * The answer to a handshake of the provider; `null` for any other request, and for a handshake that is not
+   * verified. Call it before `verify`.
    */
   handshake: (request: ReceivedRequest) => Promise<Response | null>
 }

@@ -56,8 +56,8 @@ export async function findExpiring(db: Db, days: number, nearerDays: number): Pr
 }
 
 /**
- * Keys that have expired and have no notice of it yet; of a locked one see {@link findExpiring}. One that
- * had expired when its row was made, as by an import, is no news.
+ * Keys that have expired and whose expiry is not published yet; for locked rows see {@link findExpiring}. The
+ * expiry of a key is not published if it was before the row was made, as it can be with an import.
  */
 export async function findExpired(db: Db): Promise<DueKey[]> {
   const { rows } = await db.query(

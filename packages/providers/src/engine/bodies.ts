@@ -116,7 +116,7 @@ function structured({ json }: Sent, text: string): string {
   throw new BodyRefused('not-json', 'the body is no JSON object or list')
 }
 
-/** Whoever reads a token in an event could send events of his own. */
+/** A token in a body is masked: a reader of the event could sign requests with it. */
 const maskedIn = ({ schemes, hides = [] }: Preset): readonly Place[] => [
   ...hides,
   ...schemes.flatMap((scheme) => (scheme.algorithm === 'token' ? scheme.in : [])),

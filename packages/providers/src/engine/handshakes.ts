@@ -34,7 +34,7 @@ export const stageOf = ({ method, signed }: Handshake): Stage =>
   method === 'POST' && signed === false ? 'unverified' : 'verified'
 
 /**
- * The reply to a handshake; `null` where the request is none.
+ * The reply to a handshake; `null` if the request is not a handshake.
  *
  * @throws HandshakeRefused, NotFetched or ProviderAway
  */

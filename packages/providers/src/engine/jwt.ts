@@ -124,7 +124,7 @@ function problemOf(
 
 type Key = KeyObject | CryptoKey | Uint8Array
 
-/** The key of a JWT; `undefined` where there is none, or another is meant. It throws where it cannot be fetched. */
+/** The key of a JWT; `undefined` if the key set has no key for it. @throws NotFetched or ProviderAway */
 type KeyFor = (
   reading: Reading,
   header: ProtectedHeaderParameters,
@@ -177,8 +177,8 @@ function fromEndpoint(
 }
 
 /**
- * Chooses of an answer of the provider the key that a JWT is meant for (RFC 7517): the one of its id, for
- * its algorithm, for signatures. Without an id it must be clear which one that is.
+ * Chooses the key of a JWT from the provider's key set (RFC 7517): the key with the id of the JWT that is for
+ * its algorithm and for signatures. A JWT without an id has a key only if a single key of the set fits.
  */
 function keyChooser(setIn: (json: unknown) => unknown) {
   // The keys of an answer are imported once, while it is kept.
