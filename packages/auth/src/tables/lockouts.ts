@@ -5,7 +5,6 @@
  * "__svc.auth.failing_prefixes", which processes poll.
  */
 import type { Db } from '@svc/core/internal'
-import { committedSince } from './transaction-snapshots.ts'
 
 /**
  * When a key prefix is blocked: a lockout after failed attempts, and no limit of the rate of requests.
@@ -113,12 +112,15 @@ export interface FailureChanges {
 /** `since` is `null`: no record is read, and the first snapshot is returned. */
 export async function findFailureChanges(db: Db, since: string | null): Promise<FailureChanges> {
   const { rows } = await db.query(
+    // The transaction of a row may have begun before the snapshot. The lower bound is for the index.
     `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isRestored",
             prefix, ${BLOCKED_FOR_MS}
        from (select pg_current_snapshot() as snapshot,
                     pg_snapshot_xmax(pg_current_snapshot()) as snapshot_xmax) as moment
        left join svc."__svc.auth.failing_prefixes"
-         on ${committedSince('changed_in', '$1')} and expires_at > clock_timestamp()`,
+         on changed_in >= pg_snapshot_xmin($1::pg_snapshot)
+        and not pg_visible_in_snapshot(changed_in, $1::pg_snapshot)
+        and expires_at > clock_timestamp()`,
     [since],
   )
   const { snapshot, isRestored } = rows[0]
