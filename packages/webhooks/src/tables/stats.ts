@@ -87,15 +87,14 @@ export type RolledUp = { hasMore: boolean; working: Working[] } | null
 
 /**
  * Counts a portion of the recent attempts into minutes, and into the columns of their webhooks. In a
- * transaction. Attempts of a webhook that another transaction has locked, or is changing, are left: no
- * delivery waits for such a lock.
+ * transaction. Attempts of a webhook whose row another transaction has locked are left: no delivery waits for
+ * such a lock.
  */
 export async function rollUpRecent(db: Db): Promise<RolledUp> {
   if (!(await lockStats(db))) return null
   const { rows } = await db.query(
     `with recent as materialized (
-       select ctid, webhook_id, succeeded from svc."__svc.webhooks.recent_attempts"
-        limit $1 for update skip locked
+       select ctid, webhook_id, succeeded from svc."__svc.webhooks.recent_attempts" limit $1
      ), known as materialized (
        select id, failing_since, failed_attempts, warned_at, last_success_at
          from svc."__svc.webhooks.registrations"
