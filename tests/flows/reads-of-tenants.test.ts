@@ -20,12 +20,13 @@ async function lock(t: Test, database: string, table: string) {
   t.teardown(() => watcher.end())
   return {
     release: () => client.query('rollback'),
-    waiting: async (): Promise<number> => {
+    // Retention changes these tables now and then, and its statements wait for the lock like the reads.
+    waiting: async (): Promise<string[]> => {
       const { rows } = await watcher.query(
-        `select count(*)::int as n from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`,
+        `select pid || ' since ' || query_start || ': ' || left(query, 200) as statement from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query !~* 'delete from|update svc'`,
       )
-      return rows[0].n
+      return rows.map(({ statement }) => statement)
     },
   }
 }
@@ -56,7 +57,7 @@ t.test('forty dry runs of a tenant hold up no publish, guard or read of others',
         })
       : visitor.call('webhooks.recover', { id: webhook.id, ...dryRun }),
   )
-  await until(held.waiting)
+  await until(held.waiting, (waiting) => waiting.length > 0)
   const get = (path: string, key: string) =>
     host.ask('GET', path, { headers: { 'x-api-key': key } })
 
@@ -65,7 +66,8 @@ t.test('forty dry runs of a tenant hold up no publish, guard or read of others',
   t.equal((await get('/_webhooks', others.key)).status, 200, 'a read of another tenant')
   t.equal((await get('/_webhooks', operator.key)).status, 200, 'a read of the operator')
   t.equal((await host.app.svc.events.search({ name: 'order.created' })).items.length, 20)
-  t.ok((await held.waiting()) <= 1, 'all of that while the dry runs wait, one of them in Postgres')
+  const waiting = await held.waiting()
+  t.ok(waiting.length <= 1, `one dry run at most waits in Postgres: ${waiting.join('\n')}`)
 
   await held.release()
   const answers = await Promise.all(calls)
@@ -98,7 +100,7 @@ t.test('a read that takes longer than five seconds is ended by the server', asyn
   const late = await host.ask('GET', '/_auth/audit', { headers })
   t.match(late, { status: 503, body: { code: 'SVC_UNAVAILABLE', message: /busy/ } })
   // Nothing goes on in Postgres.
-  await until(held.waiting, (waiting) => waiting === 0)
+  await until(held.waiting, (waiting) => waiting.length === 0)
 })
 
 t.test('changes of a tenant that wait for a row take two connections at most', async (t) => {
