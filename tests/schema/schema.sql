@@ -249,15 +249,15 @@ create table svc."__svc.recipient_states" (
   recipient text collate "C" not null,
   held boolean default false not null,
   circuit_open boolean default false not null,
-  parked_at timestamp with time zone default now() not null,
+  changed_by xid8 default pg_current_xact_id() not null,
   restricted boolean default false not null,
   rate_limit integer,
   rate_seconds integer,
   max_in_flight integer,
   ordered boolean default false not null,
-  unparked_since timestamp with time zone,
   constraint "__svc.recipient_states_pkey" PRIMARY KEY (queue, recipient)
 );
+CREATE INDEX "__svc.recipient_states_queue_changed_by_idx" ON svc."__svc.recipient_states" USING btree (queue, changed_by);
 
 create table svc."__svc.recipients" (
   subscription text collate "C" not null,
@@ -493,8 +493,9 @@ CREATE UNIQUE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i4
 CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i7 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, group_id) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NOT NULL));
 CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i9 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, id) WHERE (blocking AND (state = 'completed'::svc_jobs.job_state));
 CREATE INDEX svc_active_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0df ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NULL));
-CREATE INDEX svc_ordered_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0d ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
-CREATE INDEX svc_parked_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0df ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
+CREATE INDEX svc_due_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc72 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state) AND (priority = '-1'::integer));
+CREATE INDEX svc_ordered_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0d ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state) AND (priority = '-2'::integer));
+CREATE INDEX svc_waiting_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0d ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (priority, singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
 
 create table svc_jobs.job (
   id uuid default gen_random_uuid() not null,
@@ -558,8 +559,9 @@ CREATE INDEX svc_dead_letters_event ON svc_jobs.job_common USING btree (name, ((
 CREATE INDEX svc_dead_letters_event_id ON svc_jobs.job_common USING btree (name, substr((data ->> 'eventId'::text), (strpos((data ->> 'eventId'::text), ''::text) + 1)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_lost ON svc_jobs.job_common USING btree (name, id) WHERE ((name ~~ '%.dlq'::text) AND (((source_output -> 'value'::text) ->> 'message'::text) = ANY (ARRAY['job timed out'::text, 'its process died'::text])));
 CREATE INDEX svc_dead_letters_status_code ON svc_jobs.job_common USING btree (name, ((source_output ->> 'statusCode'::text)), id) WHERE (name ~~ '%.dlq'::text);
-CREATE INDEX svc_ordered_job_common ON svc_jobs.job_common USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
-CREATE INDEX svc_parked_job_common ON svc_jobs.job_common USING btree (singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
+CREATE INDEX svc_due_job_common ON svc_jobs.job_common USING btree (start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state) AND (priority = '-1'::integer));
+CREATE INDEX svc_ordered_job_common ON svc_jobs.job_common USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state) AND (priority = '-2'::integer));
+CREATE INDEX svc_waiting_job_common ON svc_jobs.job_common USING btree (priority, singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
 CREATE TRIGGER svc_dead_letter_id BEFORE INSERT ON svc_jobs.job_common FOR EACH ROW WHEN ((new.name ~~ '%.dlq'::text)) EXECUTE FUNCTION svc."__svc.dead_letter_id"();
 
 create table svc_jobs.job_dependency (
@@ -1078,6 +1080,9 @@ declare
   count_claimed int;
   count_grants int;
   wait_until timestamptz;
+  -- Whether jobs of the recipient wait, and whether some of them do not wait aside yet.
+  is_waiting boolean;
+  has_others boolean;
   -- What the process can expect of each recipient.
   answers json[] := '{}';
 begin
@@ -1085,10 +1090,12 @@ begin
     select recipient, most from unnest(recipients, mosts) as given (recipient, most) order by recipient
   loop
     -- A lock would be a write, and the settlement of an ordered recipient passes over a locked row.
-    if cardinality(told_grants) = 0
-       and (select true from svc_jobs.job as job
-             where job.name = queue_name and job.singleton_key = wanted.recipient
-               and job.blocked and job.state < 'active' limit 1) is null then
+    select count(*) > 0, coalesce(bool_or(lane > -2), false) into is_waiting, has_others
+      from unnest(array[-2, -1, 0]) as lane
+     where (select true from svc_jobs.job as job
+             where job.name = queue_name and job.priority = lane and job.singleton_key = wanted.recipient
+               and job.blocked and job.state < 'active' limit 1);
+    if cardinality(told_grants) = 0 and not is_waiting then
       answers := answers
         || json_build_object('recipient', wanted.recipient, 'isTold', true, 'isBusy', false);
       continue;
@@ -1097,7 +1104,7 @@ begin
     select * into its from svc."__svc.recipient_states" as known
      where known.queue = queue_name and known.recipient = wanted.recipient and known.restricted
        for no key update skip locked;
-    if not found or its.held or its.unparked_since is not null then
+    if not found or its.held then
       answers := answers
         || json_build_object('recipient', wanted.recipient, 'isTold', false, 'isBusy', true);
       continue;
@@ -1157,10 +1164,26 @@ begin
       most := least(most, slots_free);
     end if;
 
-    if most > 0 and its.ordered then
+    -- Those that wait since before it was restricted.
+    if has_others then
+      update svc_jobs.job as job set priority = -2
+       where job.name = queue_name and job.id = any(array(
+               select other.id from unnest(array[-1, 0]) as lane
+                cross join lateral (
+                  select job.id from svc_jobs.job as job
+                   where job.name = queue_name and job.priority = lane
+                     and job.singleton_key = wanted.recipient and job.blocked and job.state < 'active'
+                   order by job.start_after limit 500
+                     for update skip locked) as other));
+    end if;
+    -- No sooner than its attempts were counted: one that failed meanwhile may come first. An older job may be
+    -- among those that are left.
+    if most > 0 and its.ordered and svc."__svc.waits_elsewhere"(queue_name, wanted.recipient) then
+      wait_until := clock_timestamp();
+    elsif most > 0 and its.ordered then
       select job.id, job.start_after into head from svc_jobs.job as job
        where job.name = queue_name and job.singleton_key = wanted.recipient
-         and job.blocked and job.state < 'active'
+         and job.blocked and job.state < 'active' and job.priority = -2
        order by job.created_on, job.id limit 1;
       if found and head.start_after <= clock_timestamp() then
         -- Another one must not take its place where it is being changed just now.
@@ -1174,7 +1197,8 @@ begin
       end if;
     elsif most > 0 then
       ids := array(select job.id from svc_jobs.job as job
-                    where job.name = queue_name and job.singleton_key = wanted.recipient
+                    where job.name = queue_name and job.priority = -2
+                      and job.singleton_key = wanted.recipient
                       and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
                     order by job.start_after limit most
                     for update skip locked);
@@ -1221,7 +1245,7 @@ begin
        order by passing.begun_by limit 1;
     elsif wait_until is null and count_claimed < most and not its.ordered then
       select job.start_after into wait_until from svc_jobs.job as job
-       where job.name = queue_name and job.singleton_key = wanted.recipient
+       where job.name = queue_name and job.priority = -2 and job.singleton_key = wanted.recipient
          and job.blocked and job.state < 'active'
        order by job.start_after limit 1;
     end if;
@@ -1417,18 +1441,10 @@ AS $function$
 begin
   update svc."__svc.recipient_states" as known
      set restricted = false, rate_limit = null, rate_seconds = null, max_in_flight = null,
-         ordered = false, unparked_since = null, parked_at = now()
+         ordered = false, changed_by = pg_current_xact_id()
    where known.queue = queue_name and known.recipient = recipient_name and known.restricted;
   delete from svc."__svc.attempt_grants" as granted
    where granted.queue = queue_name and granted.recipient = recipient_name;
-  -- Jobs that run are not parked again when they come back: by then, no process may look for parked
-  -- jobs for this recipient.
-  update svc_jobs.job as job set blocked = false
-   where job.name = queue_name and job.id = any(array(
-           select running.id from svc_jobs.job as running
-            where running.name = queue_name and running.group_id = recipient_name
-              and running.state = 'active' and running.blocked
-              for update skip locked));
 end
 $function$;
 
@@ -1700,9 +1716,9 @@ begin
   if job_events is not null then
     with wanted as materialized (
       select its.n, its.queue, its.recipient, its.version, its.filter, gen_random_uuid() as job_id,
-             -- Jobs for a recipient that is restricted, or whose circuit is open, wait apart from the others
-             -- from the start.
-             known.restricted is not null as is_parked,
+             -- Jobs for a recipient that is held or restricted, or whose circuit is open, wait aside from the
+             -- start.
+             known.restricted is not null as is_aside,
              known.restricted is true as is_restricted,
              known.restricted is null and its.recipient <> all(full_recipients) is not false
                and its.place <= coalesce(
@@ -1710,15 +1726,15 @@ begin
         from unnest(job_events, job_queues, job_recipients, job_versions, job_filters) with ordinality
                as its (n, queue, recipient, version, filter, place)
         left join lateral (
-          -- The lock keeps the row: without it nobody would look for the parked jobs.
+          -- The lock keeps the row: without it nobody would look for jobs that wait aside.
           select known.restricted from svc."__svc.recipient_states" as known
            where known.queue = its.queue and known.recipient = its.recipient
-             and (known.circuit_open or known.restricted)
+             and (known.held or known.circuit_open or known.restricted)
              for key share
         ) as known on true
     ), job as (
       insert into svc_jobs.job
-        (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on,
+        (id, name, data, state, priority, blocked, singleton_key, group_id, group_tier, started_on,
          created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
          expire_seconds, deletion_seconds, policy, dead_letter)
       select wanted.job_id, wanted.queue,
@@ -1729,7 +1745,8 @@ begin
                || case when wanted.filter is null then '{}'
                        else jsonb_build_object('filter', wanted.filter) end,
              case when wanted.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-             wanted.is_parked, wanted.recipient, wanted.recipient,
+             case when wanted.is_aside then -2 else 0 end, wanted.recipient is not null,
+             wanted.recipient, wanted.recipient,
              case when wanted.is_claimed then owner end,
              case when wanted.is_claimed then now() end,
              moment + wanted.n * interval '1 microsecond', now(),
@@ -1814,32 +1831,18 @@ BEGIN ATOMIC
    WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = '*'::text) AND (NOT starts_with("__svc.recipients_of".event_name, 'svc.'::text)) AND (wants.tenant = "__svc.recipients_of".tenant));
 END;
 
-CREATE OR REPLACE FUNCTION svc."__svc.restrict_recipient"(queue_name text, recipient_name text, rate integer, per_seconds integer, at_a_time integer, in_order boolean, is_new boolean)
+CREATE OR REPLACE FUNCTION svc."__svc.restrict_recipient"(queue_name text, recipient_name text, rate integer, per_seconds integer, at_a_time integer, in_order boolean)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   insert into svc."__svc.recipient_states" as known
-    (queue, recipient, restricted, rate_limit, rate_seconds, max_in_flight, ordered, unparked_since)
-  values (queue_name, recipient_name, true, rate, per_seconds, at_a_time, in_order,
-          case when not is_new then clock_timestamp() end)
+    (queue, recipient, restricted, rate_limit, rate_seconds, max_in_flight, ordered)
+  values (queue_name, recipient_name, true, rate, per_seconds, at_a_time, in_order)
   on conflict (queue, recipient) do update
     set restricted = true, rate_limit = excluded.rate_limit, rate_seconds = excluded.rate_seconds,
-        max_in_flight = excluded.max_in_flight, ordered = excluded.ordered, parked_at = now(),
-        unparked_since = case when known.restricted then known.unparked_since
-                              else excluded.unparked_since end;
-  if is_new then
-    return;
-  end if;
-  -- Jobs that run are marked, so that they come back parked. Locked ones are left out: they are being
-  -- settled just now, and may wait for the row above.
-  update svc_jobs.job as job set blocked = true
-   where job.name = queue_name and job.id = any(array(
-           select running.id from svc_jobs.job as running
-            where running.name = queue_name and running.group_id = recipient_name
-              and running.state = 'active' and not running.blocked
-              for update skip locked));
+        max_in_flight = excluded.max_in_flight, ordered = excluded.ordered, changed_by = pg_current_xact_id();
 end
 $function$;
 
@@ -1855,9 +1858,10 @@ AS $function$
 #variable_conflict use_column
 declare
   -- The rows whose leases are these, in the table of the queue: of jobs that are done, and of the others.
-  held_done tid[];
-  held tid[];
-  held_in oid;
+  leased_done tid[];
+  leased tid[];
+  leased_in oid;
+  aside text[];
   probe_id uuid;
 begin
   -- They are locked: the statements that follow see them as they are then, and find them without an index. By
@@ -1866,7 +1870,7 @@ begin
   select array_agg(job.ctid) filter (where done is null or claim.id = any(done)),
          array_agg(job.ctid) filter (where claim.id <> all(done)),
          min(job.tableoid)
-    into held_done, held, held_in
+    into leased_done, leased, leased_in
     from unnest(ids, leases) as claim (id, lease)
    cross join lateral (
      select job.ctid, job.tableoid from svc_jobs.job as job
@@ -1874,17 +1878,32 @@ begin
         and job.state = 'active' and job.started_on = claim.lease
         for update) as job;
 
-  if held_done is not null then
+  if leased_done is not null then
     return query
     delete from svc_jobs.job as job
-     where job.ctid = any(held_done) and job.tableoid = held_in
+     where job.ctid = any(leased_done) and job.tableoid = leased_in
     returning job.id, null::timestamptz;
+  end if;
+
+  -- Recipients of those that wait again, of which all jobs wait aside. The locks keep the rows: without them
+  -- nobody would look for these jobs.
+  if leased is not null and (failed is not null or postponed is not null or parked is not null) then
+    aside := array(
+      select known.recipient from svc."__svc.recipient_states" as known
+       where known.queue = queue_name
+         and known.recipient = any(array(
+               select job.group_id from svc_jobs.job as job
+                where job.ctid = any(leased) and job.tableoid = leased_in))
+         and (known.held or known.circuit_open or known.restricted)
+       order by known.recipient
+         for key share);
   end if;
 
   if failed is not null then
     return query
     update svc_jobs.job as job
-       set state = 'retry', priority = -1, output = '{}',
+       set state = 'retry', output = '{}',
+           priority = case when job.group_id = any(aside) then -2 else -1 end,
            retry_limit = coalesce(job.retry_count + claim."attemptsLeft", job.retry_limit),
            start_after = greatest(
              now() + claim."atLeastMs" * interval '1 millisecond',
@@ -1906,7 +1925,7 @@ begin
       from json_to_recordset(failed) as claim (
              id uuid, "atLeastMs" float8, "exactlyMs" float8, "attemptsLeft" int,
              "attemptedIn" text, "isUnsent" boolean)
-     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+     where job.ctid = any(leased) and job.tableoid = leased_in and job.id = claim.id
     returning job.id, job.start_after;
   end if;
 
@@ -1917,6 +1936,9 @@ begin
        set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
            retry_count = greatest(job.retry_count - 1, 0),
            started_on = case when job.retry_count > 0 then job.started_on end,
+           -- Jobs of the first lane are due.
+           priority = case when job.group_id = any(aside) then -2
+                           when job.priority = 0 and claim."delayMs" <= 0 then 0 else -1 end,
            start_after = now() + claim."delayMs" * interval '1 millisecond',
            keep_until = now() + claim."delayMs" * interval '1 millisecond'
                           + (job.keep_until - job.start_after),
@@ -1925,27 +1947,22 @@ begin
                        else job.data end
       from json_to_recordset(postponed) as claim (
              id uuid, "delayMs" float8, "isUnsent" boolean)
-     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+     where job.ctid = any(leased) and job.tableoid = leased_in and job.id = claim.id
     returning job.id, job.start_after;
   end if;
 
   if parked is not null then
-    -- First: it keeps the row of a recipient from being deleted while jobs of it are being parked.
-    insert into svc."__svc.recipient_states" (queue, recipient)
-    select distinct queue_name, claim.recipient
-      from json_to_recordset(parked) as claim (recipient text)
-     where claim.recipient is not null
-     order by claim.recipient
-    on conflict (queue, recipient) do update set parked_at = now();
-
     return query
     update svc_jobs.job as job
        set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
            retry_count = greatest(job.retry_count - 1, 0),
            started_on = case when job.retry_count > 0 then job.started_on end,
-           blocked = true
+           priority = case when job.group_id = any(aside) then -2 else -1 end,
+           -- Where the recipient can have it by now; not at once, should the process still see it otherwise.
+           start_after = case when job.group_id = any(aside) then job.start_after
+                              else now() + interval '1 second' end
       from json_to_recordset(parked) as claim (id uuid)
-     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+     where job.ctid = any(leased) and job.tableoid = leased_in and job.id = claim.id
     returning job.id, null::timestamptz;
 
     -- A probe that failed is due after all others of its recipient, also those whose retry is hours away: the
@@ -1963,10 +1980,11 @@ begin
                  from (
                    select interval '1 microsecond' + greatest(now(), max(last.start_after))
                      from (select start_after from svc_jobs.job as last
-                            where last.name = queue_name and last.singleton_key = job.singleton_key
+                            where last.name = queue_name and last.priority = -2
+                              and last.singleton_key = job.singleton_key
                               and last.blocked and last.state < 'active'
                             order by last.start_after desc limit 1) as last) as behind (at))
-       where job.name = queue_name and job.id = probe_id and job.blocked and job.state < 'active';
+       where job.name = queue_name and job.id = probe_id and job.priority = -2 and job.state < 'active';
     end loop;
   end if;
 
@@ -1975,7 +1993,7 @@ begin
     with gone as (
       delete from svc_jobs.job as job
        using json_to_recordset(dead) as claim (id uuid, output jsonb)
-       where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+       where job.ctid = any(leased) and job.tableoid = leased_in and job.id = claim.id
       returning job.*, claim.output as last_output
     ), letter as (
       -- As pg-boss makes one.
@@ -2017,7 +2035,7 @@ begin
   perform from svc."__svc.recipient_states" as known
     where known.queue = queue_name and known.recipient = recipient_name
       and known.restricted and known.ordered and known.rate_limit is null
-      and not known.held and known.unparked_since is null
+      and not known.held
       for no key update skip locked;
   if not found then return; end if;
   -- Attempts from before a change of the order.
@@ -2025,10 +2043,12 @@ begin
     where running.name = queue_name and running.group_id = recipient_name and running.state = 'active'
     limit 1;
   if found then return; end if;
+  -- Older ones may be among those that wait since before it was ordered.
+  if svc."__svc.waits_elsewhere"(queue_name, recipient_name) then return; end if;
 
   select job.id, job.start_after into head from svc_jobs.job as job
    where job.name = queue_name and job.singleton_key = recipient_name
-     and job.blocked and job.state < 'active'
+     and job.blocked and job.state < 'active' and job.priority = -2
    order by job.created_on, job.id limit 1;
   is_empty := not found;
   if is_empty or head.start_after > clock_timestamp() then return; end if;
@@ -2049,6 +2069,21 @@ begin
     'groupId', job.group_id, 'createdOn', extract(epoch from job.created_on)::float8 * 1000,
     'startedOn', job.started_on::text, 'output', case when job.retry_count > 0 then job.output end)
     into next;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.waits_elsewhere"(queue_name text, recipient_name text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return exists (
+    select from unnest(array[-1, 0]) as lane
+     where (select true from svc_jobs.job as job
+             where job.name = queue_name and job.priority = lane and job.singleton_key = recipient_name
+               and job.blocked and job.state < 'active' limit 1));
 end
 $function$;
 
@@ -2274,7 +2309,7 @@ begin
   elsif new.ordered or new.rate_limit is not null or new.max_in_flight is not null then
     perform svc."__svc.restrict_recipient"('__svc.webhooks.deliver', new.id::text,
       (new.rate_limit ->> 'limit')::int, (new.rate_limit ->> 'perSeconds')::int, new.max_in_flight,
-      new.ordered, tg_op = 'INSERT');
+      new.ordered);
   else
     perform svc."__svc.lift_restrictions"('__svc.webhooks.deliver', new.id::text);
   end if;

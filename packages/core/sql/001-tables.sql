@@ -117,8 +117,8 @@ create table svc."__svc.processes" (
 with (fillfactor = 50);
 
 -- The recipient of a job is what it is for: the webhook of a delivery. A row here says that jobs for
--- the recipient are not fetched in the ordinary way, or stand apart from the others ("parked": blocked
--- in pg-boss's table, and therefore not in the index that fetches walk).
+-- the recipient wait aside, in the lane -2 of pg-boss's table, or did so a while ago: fetches do not see
+-- them there.
 create table svc."__svc.recipient_states" (
   queue text collate "C" not null,
   recipient text collate "C" not null,
@@ -126,22 +126,21 @@ create table svc."__svc.recipient_states" (
   held boolean not null default false,
   -- The last attempts failed: its jobs are tried few at a time.
   circuit_open boolean not null default false,
-  -- When a job for it was parked last. A row may go only a while after that.
-  parked_at timestamptz not null default now(),
+  -- Processes read what has changed since they have read the table last, in which no transaction is missed.
+  changed_by xid8 not null default pg_current_xact_id(),
   -- Restrictions hold over all processes: how many attempts may begin in a span of time, how many may
-  -- run at a time, and in which order. Jobs for such a recipient wait parked from the start, stay marked
-  -- as such while they run, and are claimed by "__svc.claim_restricted" alone.
+  -- run at a time, and in which order. Jobs for such a recipient are claimed by "__svc.claim_restricted"
+  -- alone.
   restricted boolean not null default false,
   rate_limit integer,
   rate_seconds integer,
   max_in_flight integer,
   -- One job at a time, the oldest first. While a job waits for its next attempt no other is started.
   ordered boolean not null default false,
-  -- Since when it is restricted, while jobs from before may wait among those of others. No job for it is
-  -- claimed until all of them are parked.
-  unparked_since timestamptz,
   primary key (queue, recipient)
 );
+
+create index on svc."__svc.recipient_states" (queue, changed_by);
 
 -- The right to begin attempts at a recipient with a rate. Those that count for no span any more are
 -- deleted as the next ones are granted.

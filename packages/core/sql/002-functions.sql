@@ -439,9 +439,9 @@ begin
   if job_events is not null then
     with wanted as materialized (
       select its.n, its.queue, its.recipient, its.version, its.filter, gen_random_uuid() as job_id,
-             -- Jobs for a recipient that is restricted, or whose circuit is open, wait apart from the others
-             -- from the start.
-             known.restricted is not null as is_parked,
+             -- Jobs for a recipient that is held or restricted, or whose circuit is open, wait aside from the
+             -- start.
+             known.restricted is not null as is_aside,
              known.restricted is true as is_restricted,
              known.restricted is null and its.recipient <> all(full_recipients) is not false
                and its.place <= coalesce(
@@ -449,15 +449,15 @@ begin
         from unnest(job_events, job_queues, job_recipients, job_versions, job_filters) with ordinality
                as its (n, queue, recipient, version, filter, place)
         left join lateral (
-          -- The lock keeps the row: without it nobody would look for the parked jobs.
+          -- The lock keeps the row: without it nobody would look for jobs that wait aside.
           select known.restricted from svc."__svc.recipient_states" as known
            where known.queue = its.queue and known.recipient = its.recipient
-             and (known.circuit_open or known.restricted)
+             and (known.held or known.circuit_open or known.restricted)
              for key share
         ) as known on true
     ), job as (
       insert into svc_jobs.job
-        (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on,
+        (id, name, data, state, priority, blocked, singleton_key, group_id, group_tier, started_on,
          created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
          expire_seconds, deletion_seconds, policy, dead_letter)
       select wanted.job_id, wanted.queue,
@@ -468,7 +468,8 @@ begin
                || case when wanted.filter is null then '{}'
                        else jsonb_build_object('filter', wanted.filter) end,
              case when wanted.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-             wanted.is_parked, wanted.recipient, wanted.recipient,
+             case when wanted.is_aside then -2 else 0 end, wanted.recipient is not null,
+             wanted.recipient, wanted.recipient,
              case when wanted.is_claimed then owner end,
              case when wanted.is_claimed then now() end,
              moment + wanted.n * interval '1 microsecond', now(),
@@ -539,6 +540,20 @@ begin
 end
 $$;
 
+-- Whether jobs of a recipient wait that are not aside.
+create function svc."__svc.waits_elsewhere"(queue_name text, recipient_name text) returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select from unnest(array[-1, 0]) as lane
+     where (select true from svc_jobs.job as job
+             where job.name = queue_name and job.priority = lane and job.singleton_key = recipient_name
+               and job.blocked and job.state < 'active' limit 1));
+end
+$$;
+
 -- Claims jobs for restricted recipients. The row of a recipient is locked meanwhile, so that no two
 -- processes count at the same time; each statement of the function sees what is committed when it begins.
 -- A recipient that another process has locked is passed over, and one without waiting jobs is not locked.
@@ -583,6 +598,9 @@ declare
   count_claimed int;
   count_grants int;
   wait_until timestamptz;
+  -- Whether jobs of the recipient wait, and whether some of them do not wait aside yet.
+  is_waiting boolean;
+  has_others boolean;
   -- What the process can expect of each recipient.
   answers json[] := '{}';
 begin
@@ -590,10 +608,12 @@ begin
     select recipient, most from unnest(recipients, mosts) as given (recipient, most) order by recipient
   loop
     -- A lock would be a write, and the settlement of an ordered recipient passes over a locked row.
-    if cardinality(told_grants) = 0
-       and (select true from svc_jobs.job as job
-             where job.name = queue_name and job.singleton_key = wanted.recipient
-               and job.blocked and job.state < 'active' limit 1) is null then
+    select count(*) > 0, coalesce(bool_or(lane > -2), false) into is_waiting, has_others
+      from unnest(array[-2, -1, 0]) as lane
+     where (select true from svc_jobs.job as job
+             where job.name = queue_name and job.priority = lane and job.singleton_key = wanted.recipient
+               and job.blocked and job.state < 'active' limit 1);
+    if cardinality(told_grants) = 0 and not is_waiting then
       answers := answers
         || json_build_object('recipient', wanted.recipient, 'isTold', true, 'isBusy', false);
       continue;
@@ -602,7 +622,7 @@ begin
     select * into its from svc."__svc.recipient_states" as known
      where known.queue = queue_name and known.recipient = wanted.recipient and known.restricted
        for no key update skip locked;
-    if not found or its.held or its.unparked_since is not null then
+    if not found or its.held then
       answers := answers
         || json_build_object('recipient', wanted.recipient, 'isTold', false, 'isBusy', true);
       continue;
@@ -662,10 +682,26 @@ begin
       most := least(most, slots_free);
     end if;
 
-    if most > 0 and its.ordered then
+    -- Those that wait since before it was restricted.
+    if has_others then
+      update svc_jobs.job as job set priority = -2
+       where job.name = queue_name and job.id = any(array(
+               select other.id from unnest(array[-1, 0]) as lane
+                cross join lateral (
+                  select job.id from svc_jobs.job as job
+                   where job.name = queue_name and job.priority = lane
+                     and job.singleton_key = wanted.recipient and job.blocked and job.state < 'active'
+                   order by job.start_after limit 500
+                     for update skip locked) as other));
+    end if;
+    -- No sooner than its attempts were counted: one that failed meanwhile may come first. An older job may be
+    -- among those that are left.
+    if most > 0 and its.ordered and svc."__svc.waits_elsewhere"(queue_name, wanted.recipient) then
+      wait_until := clock_timestamp();
+    elsif most > 0 and its.ordered then
       select job.id, job.start_after into head from svc_jobs.job as job
        where job.name = queue_name and job.singleton_key = wanted.recipient
-         and job.blocked and job.state < 'active'
+         and job.blocked and job.state < 'active' and job.priority = -2
        order by job.created_on, job.id limit 1;
       if found and head.start_after <= clock_timestamp() then
         -- Another one must not take its place where it is being changed just now.
@@ -679,7 +715,8 @@ begin
       end if;
     elsif most > 0 then
       ids := array(select job.id from svc_jobs.job as job
-                    where job.name = queue_name and job.singleton_key = wanted.recipient
+                    where job.name = queue_name and job.priority = -2
+                      and job.singleton_key = wanted.recipient
                       and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
                     order by job.start_after limit most
                     for update skip locked);
@@ -726,7 +763,7 @@ begin
        order by passing.begun_by limit 1;
     elsif wait_until is null and count_claimed < most and not its.ordered then
       select job.start_after into wait_until from svc_jobs.job as job
-       where job.name = queue_name and job.singleton_key = wanted.recipient
+       where job.name = queue_name and job.priority = -2 and job.singleton_key = wanted.recipient
          and job.blocked and job.state < 'active'
        order by job.start_after limit 1;
     end if;
@@ -762,7 +799,7 @@ create function svc."__svc.settle"(
   failed json,
   -- Those that wait for "delayMs", with no attempt used up, or with "isUnsent" as above.
   postponed json,
-  -- Those that wait until their recipient can have them. "isBehind": after all others of the recipient.
+  -- Those that wait until their "recipient" can have them. "isBehind": after all others of the recipient.
   parked json,
   -- Those that become dead letters, with the "output" of their last attempt.
   dead json
@@ -777,9 +814,10 @@ as $$
 #variable_conflict use_column
 declare
   -- The rows whose leases are these, in the table of the queue: of jobs that are done, and of the others.
-  held_done tid[];
-  held tid[];
-  held_in oid;
+  leased_done tid[];
+  leased tid[];
+  leased_in oid;
+  aside text[];
   probe_id uuid;
 begin
   -- They are locked: the statements that follow see them as they are then, and find them without an index. By
@@ -788,7 +826,7 @@ begin
   select array_agg(job.ctid) filter (where done is null or claim.id = any(done)),
          array_agg(job.ctid) filter (where claim.id <> all(done)),
          min(job.tableoid)
-    into held_done, held, held_in
+    into leased_done, leased, leased_in
     from unnest(ids, leases) as claim (id, lease)
    cross join lateral (
      select job.ctid, job.tableoid from svc_jobs.job as job
@@ -796,17 +834,32 @@ begin
         and job.state = 'active' and job.started_on = claim.lease
         for update) as job;
 
-  if held_done is not null then
+  if leased_done is not null then
     return query
     delete from svc_jobs.job as job
-     where job.ctid = any(held_done) and job.tableoid = held_in
+     where job.ctid = any(leased_done) and job.tableoid = leased_in
     returning job.id, null::timestamptz;
+  end if;
+
+  -- Recipients of those that wait again, of which all jobs wait aside. The locks keep the rows: without them
+  -- nobody would look for these jobs.
+  if leased is not null and (failed is not null or postponed is not null or parked is not null) then
+    aside := array(
+      select known.recipient from svc."__svc.recipient_states" as known
+       where known.queue = queue_name
+         and known.recipient = any(array(
+               select job.group_id from svc_jobs.job as job
+                where job.ctid = any(leased) and job.tableoid = leased_in))
+         and (known.held or known.circuit_open or known.restricted)
+       order by known.recipient
+         for key share);
   end if;
 
   if failed is not null then
     return query
     update svc_jobs.job as job
-       set state = 'retry', priority = -1, output = '{}',
+       set state = 'retry', output = '{}',
+           priority = case when job.group_id = any(aside) then -2 else -1 end,
            retry_limit = coalesce(job.retry_count + claim."attemptsLeft", job.retry_limit),
            start_after = greatest(
              now() + claim."atLeastMs" * interval '1 millisecond',
@@ -828,7 +881,7 @@ begin
       from json_to_recordset(failed) as claim (
              id uuid, "atLeastMs" float8, "exactlyMs" float8, "attemptsLeft" int,
              "attemptedIn" text, "isUnsent" boolean)
-     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+     where job.ctid = any(leased) and job.tableoid = leased_in and job.id = claim.id
     returning job.id, job.start_after;
   end if;
 
@@ -839,6 +892,9 @@ begin
        set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
            retry_count = greatest(job.retry_count - 1, 0),
            started_on = case when job.retry_count > 0 then job.started_on end,
+           -- Jobs of the first lane are due.
+           priority = case when job.group_id = any(aside) then -2
+                           when job.priority = 0 and claim."delayMs" <= 0 then 0 else -1 end,
            start_after = now() + claim."delayMs" * interval '1 millisecond',
            keep_until = now() + claim."delayMs" * interval '1 millisecond'
                           + (job.keep_until - job.start_after),
@@ -847,27 +903,22 @@ begin
                        else job.data end
       from json_to_recordset(postponed) as claim (
              id uuid, "delayMs" float8, "isUnsent" boolean)
-     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+     where job.ctid = any(leased) and job.tableoid = leased_in and job.id = claim.id
     returning job.id, job.start_after;
   end if;
 
   if parked is not null then
-    -- First: it keeps the row of a recipient from being deleted while jobs of it are being parked.
-    insert into svc."__svc.recipient_states" (queue, recipient)
-    select distinct queue_name, claim.recipient
-      from json_to_recordset(parked) as claim (recipient text)
-     where claim.recipient is not null
-     order by claim.recipient
-    on conflict (queue, recipient) do update set parked_at = now();
-
     return query
     update svc_jobs.job as job
        set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
            retry_count = greatest(job.retry_count - 1, 0),
            started_on = case when job.retry_count > 0 then job.started_on end,
-           blocked = true
+           priority = case when job.group_id = any(aside) then -2 else -1 end,
+           -- Where the recipient can have it by now; not at once, should the process still see it otherwise.
+           start_after = case when job.group_id = any(aside) then job.start_after
+                              else now() + interval '1 second' end
       from json_to_recordset(parked) as claim (id uuid)
-     where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+     where job.ctid = any(leased) and job.tableoid = leased_in and job.id = claim.id
     returning job.id, null::timestamptz;
 
     -- A probe that failed is due after all others of its recipient, also those whose retry is hours away: the
@@ -885,10 +936,11 @@ begin
                  from (
                    select interval '1 microsecond' + greatest(now(), max(last.start_after))
                      from (select start_after from svc_jobs.job as last
-                            where last.name = queue_name and last.singleton_key = job.singleton_key
+                            where last.name = queue_name and last.priority = -2
+                              and last.singleton_key = job.singleton_key
                               and last.blocked and last.state < 'active'
                             order by last.start_after desc limit 1) as last) as behind (at))
-       where job.name = queue_name and job.id = probe_id and job.blocked and job.state < 'active';
+       where job.name = queue_name and job.id = probe_id and job.priority = -2 and job.state < 'active';
     end loop;
   end if;
 
@@ -897,7 +949,7 @@ begin
     with gone as (
       delete from svc_jobs.job as job
        using json_to_recordset(dead) as claim (id uuid, output jsonb)
-       where job.ctid = any(held) and job.tableoid = held_in and job.id = claim.id
+       where job.ctid = any(leased) and job.tableoid = leased_in and job.id = claim.id
       returning job.*, claim.output as last_output
     ), letter as (
       -- As pg-boss makes one.
@@ -954,7 +1006,7 @@ begin
   perform from svc."__svc.recipient_states" as known
     where known.queue = queue_name and known.recipient = recipient_name
       and known.restricted and known.ordered and known.rate_limit is null
-      and not known.held and known.unparked_since is null
+      and not known.held
       for no key update skip locked;
   if not found then return; end if;
   -- Attempts from before a change of the order.
@@ -962,10 +1014,12 @@ begin
     where running.name = queue_name and running.group_id = recipient_name and running.state = 'active'
     limit 1;
   if found then return; end if;
+  -- Older ones may be among those that wait since before it was ordered.
+  if svc."__svc.waits_elsewhere"(queue_name, recipient_name) then return; end if;
 
   select job.id, job.start_after into head from svc_jobs.job as job
    where job.name = queue_name and job.singleton_key = recipient_name
-     and job.blocked and job.state < 'active'
+     and job.blocked and job.state < 'active' and job.priority = -2
    order by job.created_on, job.id limit 1;
   is_empty := not found;
   if is_empty or head.start_after > clock_timestamp() then return; end if;
@@ -1005,8 +1059,7 @@ end
 $$;
 
 -- Sets what restricts the attempts at a recipient: from the commit on it holds for every attempt that
--- begins.
--- Jobs that wait already are parked in the background before the first of them is claimed.
+-- begins. Jobs that wait already are put aside in the background, or by the first claim.
 create function svc."__svc.restrict_recipient"(
   queue_name text,
   recipient_name text,
@@ -1015,38 +1068,22 @@ create function svc."__svc.restrict_recipient"(
   per_seconds int,
   -- Attempts at a time; null: any number.
   at_a_time int,
-  in_order boolean,
-  -- It has had no job yet.
-  is_new boolean
+  in_order boolean
 ) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into svc."__svc.recipient_states" as known
-    (queue, recipient, restricted, rate_limit, rate_seconds, max_in_flight, ordered, unparked_since)
-  values (queue_name, recipient_name, true, rate, per_seconds, at_a_time, in_order,
-          case when not is_new then clock_timestamp() end)
+    (queue, recipient, restricted, rate_limit, rate_seconds, max_in_flight, ordered)
+  values (queue_name, recipient_name, true, rate, per_seconds, at_a_time, in_order)
   on conflict (queue, recipient) do update
     set restricted = true, rate_limit = excluded.rate_limit, rate_seconds = excluded.rate_seconds,
-        max_in_flight = excluded.max_in_flight, ordered = excluded.ordered, parked_at = now(),
-        unparked_since = case when known.restricted then known.unparked_since
-                              else excluded.unparked_since end;
-  if is_new then
-    return;
-  end if;
-  -- Jobs that run are marked, so that they come back parked. Locked ones are left out: they are being
-  -- settled just now, and may wait for the row above.
-  update svc_jobs.job as job set blocked = true
-   where job.name = queue_name and job.id = any(array(
-           select running.id from svc_jobs.job as running
-            where running.name = queue_name and running.group_id = recipient_name
-              and running.state = 'active' and not running.blocked
-              for update skip locked));
+        max_in_flight = excluded.max_in_flight, ordered = excluded.ordered, changed_by = pg_current_xact_id();
 end
 $$;
 
--- The jobs for the recipient go on as those for any other. Those that are parked are claimed in turns.
+-- The jobs for the recipient go on as those for any other.
 create function svc."__svc.lift_restrictions"(queue_name text, recipient_name text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -1054,18 +1091,10 @@ as $$
 begin
   update svc."__svc.recipient_states" as known
      set restricted = false, rate_limit = null, rate_seconds = null, max_in_flight = null,
-         ordered = false, unparked_since = null, parked_at = now()
+         ordered = false, changed_by = pg_current_xact_id()
    where known.queue = queue_name and known.recipient = recipient_name and known.restricted;
   delete from svc."__svc.attempt_grants" as granted
    where granted.queue = queue_name and granted.recipient = recipient_name;
-  -- Jobs that run are not parked again when they come back: by then, no process may look for parked
-  -- jobs for this recipient.
-  update svc_jobs.job as job set blocked = false
-   where job.name = queue_name and job.id = any(array(
-           select running.id from svc_jobs.job as running
-            where running.name = queue_name and running.group_id = recipient_name
-              and running.state = 'active' and running.blocked
-              for update skip locked));
 end
 $$;
 

@@ -81,7 +81,7 @@ begin
   elsif new.ordered or new.rate_limit is not null or new.max_in_flight is not null then
     perform svc."__svc.restrict_recipient"('__svc.webhooks.deliver', new.id::text,
       (new.rate_limit ->> 'limit')::int, (new.rate_limit ->> 'perSeconds')::int, new.max_in_flight,
-      new.ordered, tg_op = 'INSERT');
+      new.ordered);
   else
     perform svc."__svc.lift_restrictions"('__svc.webhooks.deliver', new.id::text);
   end if;

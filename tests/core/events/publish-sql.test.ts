@@ -16,7 +16,7 @@ const OWNER = '01900000-0000-7000-8000-000000000000'
 type Made = [
   queue: string,
   recipient: string | undefined | null,
-  how: 'waits' | 'claimed' | 'parked',
+  how: 'waits' | 'claimed' | 'aside',
 ]
 
 interface Situation {
@@ -130,8 +130,8 @@ const SITUATIONS: Situation[] = [
   {
     what: 'restricted and failing recipients',
     made: [
-      ['hooks', FIRST, 'parked'],
-      ['hooks', SECOND, 'parked'],
+      ['hooks', FIRST, 'aside'],
+      ['hooks', SECOND, 'aside'],
       ['hooks', THIRD, 'claimed'],
     ],
     given: [
@@ -329,9 +329,9 @@ const NOTHING = JSON.stringify({ created: [], jobs: 0, queues: [], restricted: [
 async function madeJobs(db: Db): Promise<Made[]> {
   const { rows } = await db.query(
     `select name, group_id,
-            case when blocked then 'parked' when state = 'active' then 'claimed' else 'waits' end as how,
+            case when priority = -2 then 'aside' when state = 'active' then 'claimed' else 'waits' end as how,
             data ->> 'deliveryId' = id::text and data ->> 'recipient' is not distinct from group_id
-              and singleton_key is not distinct from group_id
+              and singleton_key is not distinct from group_id and blocked = (group_id is not null)
               and (group_tier is not distinct from case when state = 'active' then $1 end)
               and start_after = now() and created_on > now() and retry_limit = 7 as is_whole
        from svc_jobs.job where name in ('hooks', 'work') order by name, group_id`,

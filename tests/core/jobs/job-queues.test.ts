@@ -11,7 +11,7 @@ t.test('jobs of a group that is held wait, and go on when it is released', async
   const { worker, queues, core } = await startWorkedHost(t)
   await queues.hold(core.db, QUEUE, GROUP)
   queues.groupsChanged(QUEUE)
-  await worker.insert(['a', 'b'], GROUP, true)
+  await worker.insert(['a', 'b'], GROUP)
   await worker.insert(['c'], OTHER)
   await until(() => worker.settled.length === 1)
   t.strictSame(namesOf(worker.jobs), ['c'])
@@ -22,13 +22,13 @@ t.test('jobs of a group that is held wait, and go on when it is released', async
   t.strictSame(namesOf(worker.jobs), ['a', 'b', 'c'])
 })
 
-t.test('the waiting jobs of a group are discarded, parked or not', async (t) => {
+t.test('the waiting jobs of a group are discarded, wherever they wait', async (t) => {
   const { core, queues } = await startWorkedHost(t, { enabled: false })
   const jobs = ['a', 'b', 'c'].map((name, index) => ({
     id: idOf(name),
     data: { event: 'test', eventId: name, deliveryId: idOf(name) },
     group: GROUP,
-    parked: index === 0,
+    isLate: index === 0,
   }))
   await queues.insert(core.db, QUEUE, jobs)
   await queues.insert(core.db, QUEUE, [{ id: idOf('d'), data: {}, group: OTHER }])
@@ -54,7 +54,7 @@ t.test('jobs too many for one transaction are discarded in the background', asyn
       id: idOf(String(n)),
       data: { event: 'test', eventId: String(n), deliveryId: idOf(String(n)) },
       group: GROUP,
-      parked: n % 3 === 0,
+      isLate: n % 3 === 0,
     })),
   )
   const first = await core.transaction((db) => queues.discard(db, QUEUE, GROUP))
@@ -151,7 +151,7 @@ t.test('processes that define the same queue at once agree', async (t) => {
   const cores = [core, ...others.map((other) => other.core)]
   const countIndexes = async () => {
     const { rowCount } = await core.db.query(
-      `select from pg_indexes where schemaname = 'svc_jobs' and indexname like 'svc_parked_%'`,
+      `select from pg_indexes where schemaname = 'svc_jobs' and indexname like 'svc_waiting_%'`,
     )
     return rowCount ?? 0
   }

@@ -1,29 +1,26 @@
 import t from 'tap'
 import {
   deleteUnusedGroups,
-  recordParked,
+  setHeld,
 } from '../../../packages/core/src/jobs/pg-boss/groups-table.ts'
 import { startHost } from '../support/host.ts'
 import { GROUP, idOf, QUEUE } from '../support/worker.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
 
-t.test('rows of groups without parked jobs are found by an index, and deleted', async (t) => {
+t.test('rows of groups without jobs aside are found by an index, and deleted', async (t) => {
   const { core } = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
   })
-  const parked = { id: idOf('a'), data: {}, group: GROUP, parked: true }
-  await core.transaction((db) => core.queues.insert(db, QUEUE, [parked]))
-  await recordParked(core.db, QUEUE, [OTHER])
+  for (const group of [GROUP, OTHER]) await setHeld(core.db, QUEUE, group, true)
+  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, group: GROUP }])
+  for (const group of [GROUP, OTHER]) await setHeld(core.db, QUEUE, group, false)
   await core.db.query(
-    `insert into svc_jobs.job (name, data, group_id, singleton_key, blocked)
-     select name, data, group_id, singleton_key, true
+    `insert into svc_jobs.job (name, data, group_id, singleton_key, blocked, priority)
+     select name, data, group_id, singleton_key, true, -2
        from svc_jobs.job cross join generate_series(1, 5000) where name = $1`,
     [QUEUE],
-  )
-  await core.db.query(
-    `update svc."__svc.recipient_states" set parked_at = now() - interval '1 minute'`,
   )
   await core.db.query('analyze')
 

@@ -2,14 +2,21 @@
 import type { Core, Job } from '@svc/core/internal'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { fetchJobs } from '../../../packages/core/src/jobs/pg-boss/fetch-due-jobs.ts'
+import { fetchLap } from '../../../packages/core/src/jobs/pg-boss/claim-jobs.ts'
 import type { QueueTable } from '../../../packages/core/src/jobs/pg-boss/queue-table.ts'
 import { settleAndRecord, type Ends } from '../../../packages/core/src/jobs/pg-boss/settle.ts'
 import type { Db } from '../../../packages/core/src/postgres/transaction.ts'
 import { startHost } from './host.ts'
 import { GROUP, idOf, QUEUE } from './worker.ts'
 
-const NONE = { groups: [], withOpenCircuits: false }
+/** Of the first lane, from the first group on, as many jobs of each as the limit allows. */
+export const A_LAP = {
+  lane: 'first',
+  after: '',
+  each: 1000,
+  caps: {},
+  owner: 'this process',
+} as const
 const FAILED = { atLeastMs: 0, exactlyMs: null, attemptsLeft: null, isUnsent: false }
 
 /** A host, and a table of the ids of jobs that were settled. */
@@ -30,7 +37,7 @@ export const insert = (core: Core, names: string[]) =>
   )
 
 export const fetch = (db: Db, table: QueueTable, limit: number): Promise<Job[]> =>
-  fetchJobs(db, table, { limit, lane: 'first', excluded: NONE, owner: 'this process' })
+  fetchLap(db, table, { ...A_LAP, limit })
 
 const RECORDER = 'record_settled'
 

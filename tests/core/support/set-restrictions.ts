@@ -6,9 +6,8 @@ import { GROUP, QUEUE } from './worker.ts'
 export async function setRestrictions(
   db: Db,
   { rateLimit, maxInFlight, ordered }: Restrictions,
-  { isNew = false } = {},
 ): Promise<void> {
   const { limit = null, perSeconds = null } = rateLimit ?? {}
-  const values = [QUEUE, GROUP, limit, perSeconds, maxInFlight, ordered, isNew]
-  await db.query('select svc."__svc.restrict_recipient"($1, $2, $3, $4, $5, $6, $7)', values)
+  const values = [QUEUE, GROUP, limit, perSeconds, maxInFlight, ordered]
+  await db.query('select svc."__svc.restrict_recipient"($1, $2, $3, $4, $5, $6)', values)
 }

@@ -15,7 +15,7 @@ export interface TestWorker {
   /** Jobs in the order in which they were begun. */
   jobs: Job<FanOutJob>[]
   settled: Settled<FanOutJob>[]
-  insert(names: string[], group?: string, parked?: boolean): Promise<void>
+  insert(names: string[], group?: string): Promise<void>
 }
 
 export const QUEUE = '__svc.test.work'
@@ -58,15 +58,13 @@ export async function testWorker(
   return {
     jobs,
     settled,
-    async insert(names, group, parked) {
+    async insert(names, group) {
       const inserted = names.map((name) => ({
         id: idOf(name),
         data: { event: 'test', eventId: name, deliveryId: idOf(name) },
         ...(group ? { group } : {}),
-        ...(parked ? { parked } : {}),
       }))
-      // Outside of a transaction a pump could fetch a job before it is parked.
-      await core.transaction((db) => core.queues.insert(db, QUEUE, inserted))
+      await core.queues.insert(core.db, QUEUE, inserted)
       core.queues.wake(QUEUE)
     },
   }

@@ -7,18 +7,18 @@ import { scene } from './support/scene.ts'
 
 const REGISTRATIONS = `svc."__svc.webhooks.registrations"`
 
-/** Locks the waiting deliveries of a webhook, as a process does that parks them. */
+/** Locks the waiting deliveries of a webhook, as a process does that moves them. */
 async function lockJobs(t: Test, database: string, id: string): Promise<() => Promise<unknown>> {
-  const parking = new pg.Client(database)
-  t.teardown(() => parking.end())
-  await parking.connect()
-  await parking.query('begin')
+  const moving = new pg.Client(database)
+  t.teardown(() => moving.end())
+  await moving.connect()
+  await moving.query('begin')
   const waiting = `select from svc_jobs.job where singleton_key = $1 and state < 'active' for update`
   await until(
-    () => parking.query(waiting, [id]),
+    () => moving.query(waiting, [id]),
     ({ rowCount }) => rowCount === 2,
   )
-  return () => parking.query('commit')
+  return () => moving.query('commit')
 }
 
 t.test('waiting retries that another transaction has locked are sent as well', async (t) => {

@@ -14,14 +14,14 @@ const publishAll = async ({ app }: Pick<Host, 'app'>, from: number, to: number) 
   for (let n = from; n < to; n++) await app.svc.events.publish('order.created', { n })
 }
 
-/** How many jobs of a webhook wait, and how many of them where fetches do not see them. */
+/** How many jobs of a webhook wait, and how many of them aside, where fetches do not see them. */
 async function waitingOf({ app }: Pick<Host, 'app'>, id: string) {
   const { rows } = await app.svc.database.query(
-    `select count(*)::int as all, count(*) filter (where blocked)::int as parked
+    `select count(*)::int as all, count(*) filter (where priority = -2)::int as aside
        from svc_jobs.job where singleton_key = $1 and state < 'active'`,
     [id],
   )
-  return rows[0] as { all: number; parked: number }
+  return rows[0] as { all: number; aside: number }
 }
 
 t.test('limits that are set while deliveries wait hold for them', async (t) => {
@@ -32,7 +32,7 @@ t.test('limits that are set while deliveries wait hold for them', async (t) => {
   const patch = { ordered: true, rateLimit: { limit: 1000, perSeconds: 1 }, maxInFlight: 5 }
   t.equal((await publisher.ask('PATCH', `/${id}`, patch)).status, 200)
   await publishAll(publisher, 20, 25)
-  t.same(await waitingOf(publisher, id), { all: 25, parked: 5 })
+  t.same(await waitingOf(publisher, id), { all: 25, aside: 5 })
   await startHost(t, { database: publisher.database })
   for (const count of upTo(25)) {
     await receiver.waitFor(count + 1)
@@ -81,7 +81,7 @@ t.test('deliveries that wait for a limit do not delay others', async (t) => {
     await other.waitFor(n + 1)
   }
   await limited.waitFor(1)
-  t.same(await waitingOf(host, id), { all: 499, parked: 499 })
+  t.same(await waitingOf(host, id), { all: 499, aside: 499 })
 })
 
 t.test('a host with core alone publishes within the limits of webhooks', async (t) => {
@@ -94,7 +94,7 @@ t.test('a host with core alone publishes within the limits of webhooks', async (
   await receiver.waitFor(1)
   await until(
     () => waitingOf(host, id),
-    ({ all, parked }) => all === 4 && parked === 4,
+    ({ all, aside }) => all === 4 && aside === 4,
   )
   t.equal(receiver.received.length, 1)
 })

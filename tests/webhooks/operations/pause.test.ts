@@ -16,7 +16,7 @@ t.test('while a webhook is paused its deliveries wait, and none is lost', async 
   await app.svc.events.publish('order.created', { n: 'not queued while inactive' })
   const { deliveryId } = await app.svc.actions.call('__svc.webhooks.test', id)
   await until(
-    () => parkedOf(app, id),
+    () => asideOf(app, id),
     (rows) => rows.length === 11 && rows.every(Boolean),
   )
   const settled = receiver.received.length
@@ -111,23 +111,23 @@ t.test('waiting deliveries of a paused webhook are not scanned by fetches', asyn
   await ask('POST', `/${id}/test`)
 
   await startHost(t, { database: publisher.database })
-  const parked = await until(
-    () => parkedOf(app, id),
+  const aside = await until(
+    () => asideOf(app, id),
     (rows) => rows.every(Boolean),
   )
-  t.same(parked, [true, true, true, true])
+  t.same(aside, [true, true, true, true])
   t.equal(receiver.received.length, 0)
   await ask('PATCH', `/${id}`, { active: true })
   t.equal((await receiver.waitFor(4)).length, 4)
 })
 
-/** Whether each job of a webhook is parked. */
-async function parkedOf({ svc }: FastifyInstance, id: string): Promise<boolean[]> {
+/** Whether each job of a webhook waits aside. */
+async function asideOf({ svc }: FastifyInstance, id: string): Promise<boolean[]> {
   const { rows } = await svc.database.query(
-    `select blocked from svc_jobs.job where singleton_key = $1`,
+    `select priority = -2 as aside from svc_jobs.job where singleton_key = $1`,
     [id],
   )
-  return rows.map((row: { blocked: boolean }) => row.blocked)
+  return rows.map((row: { aside: boolean }) => row.aside)
 }
 
 /** The value once it has not changed for a while: what should not happen has had the time to. */

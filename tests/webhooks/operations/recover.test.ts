@@ -139,22 +139,6 @@ t.test('a tenant gets the events of its own that it has missed', async (t) => {
   await receiver.waitFor(1)
 })
 
-t.test('from the commit on, processes look for the deliveries of missed events', async (t) => {
-  const host = await startHost(t)
-  const { svc } = host.app
-  await svc.events.publish('order.created', { n: 1 })
-  const { id } = await host.register('https://receiver.example/', ['order.created'])
-  const isKnown = await svc.transaction(async (db) => {
-    await svc.webhooks.recover({ id, what: 'missing', since }, { db })
-    const { rows } = await db.query(
-      'select from svc."__svc.recipient_states" where recipient = $1 and parked_at = now()',
-      [id],
-    )
-    return rows.length === 1
-  })
-  t.ok(isKnown, 'not only when the table of groups is read the next time, seconds later')
-})
-
 t.test('missing events are deleted with their recovery', async (t) => {
   const host = await startHost(t)
   const { svc } = host.app

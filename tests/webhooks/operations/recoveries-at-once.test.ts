@@ -43,33 +43,3 @@ t.test('a later recovery leaves an earlier one its deliveries, and its pace', as
   await finished(host, id)
   t.match(await state(), { paced: { deliveries: 6, done: 6 } })
 })
-
-t.test('what an earlier recovery has passed is made due by the next one', async (t) => {
-  const { id, webhooks, database, receiver } = await failedDeliveries(t, 2)
-  await webhooks.recover({ id, what: 'failed', since, perSecond: 1 })
-  // It has scanned those that are not parked, and goes on in an hour.
-  const next = `position = '{"scan": null}', finished_at = null, next_at = now() + interval '1 hour'`
-  await database.query(`update svc."__svc.work" set ${next}`)
-  const wait = `state = 'retry', start_after = now() + interval '1 hour'`
-  const set = (isParked: boolean) =>
-    database.query(`update svc_jobs.job set ${wait}, blocked = $2 where group_id = $1`, [
-      id,
-      isParked,
-    ])
-  const due = async () => {
-    const { rowCount } = await database.query(
-      `select from svc_jobs.job where group_id = $1 and start_after > now()`,
-      [id],
-    )
-    return rowCount === 0
-  }
-  await set(true)
-  const { id: second } = await webhooks.recover({ id, what: 'failed', since })
-  const ended = async () => (await webhooks.getRecovery({ webhookId: id, id: second! })).finishedAt
-  await until(ended, (finishedAt) => finishedAt !== null)
-  t.notOk(await due(), 'it will take all that are parked')
-  await set(false)
-  await webhooks.recover({ id, what: 'failed', since })
-  await until(due)
-  await receiver.waitFor(4)
-})

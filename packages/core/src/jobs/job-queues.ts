@@ -13,7 +13,7 @@ import type { RetrySettings } from './retry-settings.ts'
 import { listLostLetters, type LostLettersPage } from './pg-boss/lost-letters.ts'
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
-import { deleteGroups, recordParked, setHeld } from './pg-boss/groups-table.ts'
+import { deleteGroups, setHeld } from './pg-boss/groups-table.ts'
 import {
   deleteWorkOn,
   endedSpan,
@@ -25,10 +25,10 @@ import {
 import { liftRestrictions } from './pg-boss/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
-import { discardParked, makeParkedDue, type ParkedMadeDue } from './pg-boss/parked-jobs.ts'
-import { parkHead } from './pg-boss/park-jobs.ts'
+import { discardWaiting, makeWaitingDue, type MadeDue } from './pg-boss/waiting-jobs.ts'
 import { countWaitingRetries } from './pg-boss/make-retries-due.ts'
-import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
+import { defineQueue, type PgBoss } from './pg-boss/boss.ts'
+import { insertJobs } from './pg-boss/insert-jobs.ts'
 import { MOST_COUNTED, type ErasedJobs, type Queues, type RecoveryRequest } from './queues.ts'
 import type { WorkerRegistry } from './worker-registry.ts'
 
@@ -64,7 +64,7 @@ export class JobQueues implements Queues {
   }
 
   insert(db: Db, queue: string, jobs: NewJob[]): Promise<void> {
-    return insertJobs(this.#boss, db, queue, jobs, this.#retry)
+    return insertJobs(db, queue, jobs, this.#retry)
   }
 
   wake(queue: string): void {
@@ -92,8 +92,7 @@ export class JobQueues implements Queues {
     await deleteWorkOn(db, queue, [group])
     await setHeld(db, queue, group, true)
     await liftRestrictions(db, queue, group)
-    await parkHead(db, queue, group)
-    const jobs = await discardParked<Data>(db, queue, group, FIRST_PORTION)
+    const jobs = await discardWaiting<Data>(db, queue, group, FIRST_PORTION)
     await insertWork(db, queue, group, 'discard')
     const { count } = await deleteDeadLetters(db, queue, { group }, FIRST_PORTION)
     if (count === FIRST_PORTION) await insertWork(db, queue, group, 'bury')
@@ -129,7 +128,7 @@ export class JobQueues implements Queues {
   async redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number> {
     const selection = { group, ...(ids ? { ids } : {}) }
     // The second of two simultaneous calls waits here, and counts what the first has left.
-    await recordParked(db, queue, [group])
+    await lockRecoveries(db, group)
     const worker = this.#workers.workerOf(queue)
     const { count } = await redriveDeadLetters(
       db,
@@ -145,17 +144,8 @@ export class JobQueues implements Queues {
     return count + more
   }
 
-  async makeDue(
-    db: Db,
-    queue: string,
-    group: string,
-    attemptedBefore?: string,
-  ): Promise<ParkedMadeDue> {
-    await recordParked(db, queue, [group])
-    // Parks the jobs that have not been parked since the group was held.
-    const locked = await parkHead(db, queue, group)
-    const parked = await makeParkedDue(db, queue, group, attemptedBefore ?? null)
-    return { ...parked, hasMore: parked.hasMore || locked > 0 }
+  makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<MadeDue> {
+    return makeWaitingDue(db, queue, group, attemptedBefore ?? null)
   }
 
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>> {
@@ -167,18 +157,12 @@ export class JobQueues implements Queues {
   }
 
   async recover(db: Db, request: RecoveryRequest): Promise<Recovery> {
-    // The second of two simultaneous calls waits here, and counts what the first has left.
+    // The second of two simultaneous calls waits here, also for a redrive, and counts what the first has left.
     await lockRecoveries(db, request.group)
-    // A redrive waits likewise.
-    if (request.what === 'dead') await this.expectParked(db, request.queue, request.group)
     const until = await endedSpan(db, request.until)
     const counted = await this.countRecoverable(db, { ...request, until })
     const deliveries = counted !== null && counted > MOST_COUNTED ? null : counted
     return insertRecovery(db, { ...request, until, deliveries })
-  }
-
-  async expectParked(db: Db, queue: string, group: string): Promise<void> {
-    await recordParked(db, queue, [group])
   }
 
   async countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null> {

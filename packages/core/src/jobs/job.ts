@@ -79,8 +79,8 @@ export interface NewJob {
   id: string
   data: object
   group?: string
-  /** Parked until its group is released: the group is held. */
-  parked?: boolean
+  /** It waits with the retries: new jobs of its group are fetched before it. */
+  isLate?: boolean
   /**
    * The state of the group does not hold or restrict the job. Only its dead letter belongs to the
    * group.
@@ -99,9 +99,13 @@ export interface DeadLetter<Data = unknown> {
   deadAt: Date
 }
 
-/** First attempts are made in the first lane, retries and parked jobs in the retry lane. */
+/** First attempts are made in the first lane, all others in the retry lane. */
 export type Lane = 'first' | 'retry'
 export const LANES = ['first', 'retry'] as const
-export const PRIORITY = { first: 0, retry: -1 } as const
+/**
+ * Where a job waits: in the lane of its attempt, or aside. Aside are the jobs of a group that is held or
+ * restricted, or whose circuit is open: no fetch passes them, and they are claimed by their group.
+ */
+export const PRIORITY = { first: 0, retry: -1, aside: -2 } as const
 
 export const deadLetterQueueOf = (queue: string): string => `${queue}.dlq`

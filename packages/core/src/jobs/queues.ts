@@ -4,12 +4,11 @@ import type { NewRecovery, Recovery } from './groups/work-table.ts'
 import type { DeadLetter, Job, NewJob } from './job.ts'
 import type { DeadLetterFilter } from './pg-boss/dead-letters.ts'
 import type { LostLettersPage } from './pg-boss/lost-letters.ts'
-import type { ParkedMadeDue } from './pg-boss/parked-jobs.ts'
+import type { MadeDue } from './pg-boss/waiting-jobs.ts'
 
 export interface Queues {
   /** Creates the queue and `<queue>.dlq` where they do not exist. */
   define(queue: string): Promise<void>
-  /** Parked jobs need a transaction: they are inserted first, and parked by a second statement. */
   insert(db: Db, queue: string, jobs: NewJob[]): Promise<void>
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void
@@ -54,7 +53,7 @@ export interface Queues {
    * Makes a portion of a group's waiting jobs due at once: of those whose last attempt began before a
    * moment, which is now unless given. Another call with the moment of the first one continues.
    */
-  makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<ParkedMadeDue>
+  makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<MadeDue>
   /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
   /**
@@ -68,11 +67,6 @@ export interface Queues {
    * `null` until then. Missing deliveries are counted by the worker of the queue.
    */
   recover(db: Db, request: RecoveryRequest): Promise<Recovery>
-  /**
-   * Jobs of the group will be parked: processes that read the groups after the commit look for them. To
-   * be called shortly before it, since claims of a restricted group pass over its locked row.
-   */
-  expectParked(db: Db, queue: string, group: string): Promise<void>
   /**
    * How many deliveries it would put on their way, counted up to one more than {@link MOST_COUNTED};
    * `null` for what is missing.

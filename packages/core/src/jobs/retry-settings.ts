@@ -8,6 +8,14 @@ export interface RetrySettings {
   retryDelayMaxSeconds: number
 }
 
+/** `retry_limit`, `retry_delay`, `retry_backoff` and `retry_delay_max` of a job. */
+export const retryColumns = (retry: RetrySettings) => [
+  retry.maxAttempts - 1,
+  retry.retryDelaySeconds,
+  retry.retryBackoff,
+  retry.retryDelayMaxSeconds,
+]
+
 /** Attempts and delays of the jobs that this process publishes. */
 export function retrySettingsOf(worker: WorkerSettings): RetrySettings {
   const { maxAttempts, retryDelaySeconds, retryDelayMaxSeconds } = worker

@@ -155,7 +155,7 @@ export class WorkerRegistry {
     this.#parts.notifications.wake(queue)
   }
 
-  /** The pump of this queue has written circuits, or what it has parked: no move follows from it. */
+  /** The pump of this queue has written circuits: no work follows from it. */
   groupsWritten(queue: string): void {
     this.#pumps.get(queue)?.groupsChanged()
     this.notifyWatchers()

@@ -26,7 +26,7 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   record?: Recorder<Data, Detail>
   /**
    * Writes the rows of outcomes of which more follows, and what follows, in the transaction that settles
-   * them: of dead letters, of what is parked, and of those for which `record` has returned `null`.
+   * them: of dead letters, and of those for which `record` has returned `null`.
    */
   follow?(db: Db, settled: Settled<Data, Detail>[]): Promise<void>
   /** Called with the same array after the commit of that transaction. */
@@ -96,7 +96,7 @@ export type Outcome<Detail = unknown> =
    * the host. The job says since when.
    */
   | { kind: 'postponed'; delayMs: number; detail?: Detail; isUnsent?: boolean }
-  /** The job is parked until its group is released. No attempt is used up. */
+  /** The job waits aside until its group can have it. No attempt is used up. */
   | { kind: 'parked'; detail?: Detail }
   /** The event or the webhook of the job was deleted. */
   | { kind: 'cancelled'; detail?: Detail }

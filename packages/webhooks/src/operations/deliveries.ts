@@ -163,7 +163,7 @@ interface WorkRequest {
 }
 
 /**
- * Queues a delivery with an id of its own to one webhook; where that is inactive the job is parked.
+ * Queues a delivery with an id of its own to one webhook; where that is inactive it waits.
  * What goes to another address is held up by nothing that holds the deliveries of the webhook.
  */
 async function queueDelivery(
@@ -177,7 +177,7 @@ async function queueDelivery(
   await core.within(caller, async (db) => {
     const [locked] = await lockWebhooks(db, [webhookId], by.reach)
     const webhook = existing(webhookId, locked)
-    const place = url === undefined ? { parked: !webhook.active } : { outsideGroup: true }
+    const place = url === undefined ? {} : { outsideGroup: true }
     const { event, eventId, payload, isTest } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}
     const askedIn = core.telemetry.tracer?.active()

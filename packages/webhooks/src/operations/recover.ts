@@ -113,7 +113,6 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
         const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
         const counted = deliveries === null ? uncounted : { count: deliveries, isAll: true }
         if (!(await keepWebhook(db, id))) throw new WebhookNotFound(id)
-        await core.queues.expectParked(db, QUEUE, webhook.id)
         const result = resultOf(counted)
         await auditWork(db, by.origin, 'recover', webhook, {
           recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },

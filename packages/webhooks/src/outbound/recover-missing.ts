@@ -242,9 +242,9 @@ async function countPortion(
   return { done: 0, isFinished: count === 0 }
 }
 
-/** Parked, as redriven dead letters are: new deliveries keep their latency, however many these are. */
+/** They wait with the retries, as redriven dead letters do: new deliveries keep their latency. */
 function jobOf({ event, eventId }: MissingEvent, recipient: string) {
   const deliveryId = uuidv7()
   const data: DeliveryData = { event, eventId, recipient, deliveryId }
-  return { id: deliveryId, data, group: recipient, parked: true }
+  return { id: deliveryId, data, group: recipient, isLate: true }
 }

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { Circuits } from '../../../../packages/core/src/jobs/groups/circuits.ts'
 import { GroupLimits } from '../../../../packages/core/src/jobs/groups/group-limits.ts'
-import type { Job } from '../../../../packages/core/src/jobs/job.ts'
 
 function start() {
   const limits = new GroupLimits({ first: 48, retry: 16 })
@@ -15,8 +14,6 @@ function start() {
   const adopt = (...open: string[]) => circuits.adopt(new Set(open))
   return { limits, unwritten, circuits, change, adopt }
 }
-
-const jobsOf = (...groups: (string | null)[]) => groups.map((group) => ({ group }) as Job)
 
 t.test('a change of this process holds until the table has it', async (t) => {
   const { limits, unwritten, circuits, change, adopt } = start()
@@ -45,15 +42,3 @@ t.test(
     t.same([...circuits.openedHere], [])
   },
 )
-
-t.test('a fetch that excludes by the table shows which circuits others have closed', async (t) => {
-  const { limits, circuits, change, adopt } = start()
-  adopt('a', 'b')
-  change('c', true)
-  circuits.adoptClosed(jobsOf('a', 'c', 'd', null))
-  t.same(
-    limits.open().toSorted(),
-    ['b', 'c'],
-    'a circuit that this process has just opened stays open',
-  )
-})

@@ -24,16 +24,20 @@ function withAnswers(tookMs: number): GroupLimits {
   return fairness
 }
 
-t.test('a fetch may fill all free slots while nothing is in flight', async (t) => {
-  const fairness = new GroupLimits(WINDOWS)
-  t.same(fairness.allow('first', ROOM, 0), { limit: ROOM, capped: [] })
-})
+t.test(
+  'a fetch brings as many jobs of an idle group as of one that has never answered',
+  async (t) => {
+    const fairness = new GroupLimits(WINDOWS)
+    t.same(fairness.allow('first', ROOM, 0), { share: ROOM, each: 24, caps: {} })
+    t.same(fairness.allow('first', 8, 0), { share: 8, each: 8, caps: {} })
+  },
+)
 
 t.test('a group that has never answered gets an eighth of its lane', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   t.equal(begin(fairness, 'a', 100), 24)
-  t.same(fairness.allow('first', ROOM, 1), { limit: ROOM, capped: ['a'] })
-  t.same(fairness.allow('first', ROOM, 1, true).capped, ['a'], 'also where nobody else waits')
+  t.same(fairness.allow('first', ROOM, 1).caps, { a: 0 })
+  t.same(fairness.allow('first', ROOM, 1, true).caps, { a: 0 }, 'also where nobody else waits')
 })
 
 t.test(
@@ -54,17 +58,20 @@ t.test('a group that answers quickly gets three quarters', async (t) => {
   const fairness = withAnswers(2)
   t.equal(begin(fairness, 'a', 200, 3), 144)
 
-  t.test('a fetch waits while a quick group is at its cap', async (t) => {
-    t.same(fairness.allow('first', ROOM, 4), { limit: 0, capped: [] })
+  t.test('a fetch passes a quick group that is at its cap', async (t) => {
+    t.same(fairness.allow('first', ROOM, 4).caps, { a: 0 })
     answer(fairness, 'a', 71, 2, 5)
-    t.equal(fairness.allow('first', ROOM, 6).limit, 0, 'until half of its places are free')
+    t.same(fairness.allow('first', ROOM, 6).caps, { a: 0 }, 'until half of its places are free')
+    t.notOk(fairness.hasRoom('a', 'first', 6))
     answer(fairness, 'a', 1, 2, 6)
-    t.equal(fairness.allow('first', ROOM, 6).limit, 72)
+    t.same(fairness.allow('first', ROOM, 6).caps, { a: 72 })
+    t.ok(fairness.hasRoom('a', 'first', 6))
+    t.same(fairness.allow('first', 8, 6), { share: 8, each: 8, caps: {} }, 'its share of a turn')
   })
   t.test(
     'a quick group keeps its share until nothing has been heard of it for a while',
     async (t) => {
-      t.same(fairness.allow('first', ROOM, 60), { limit: ROOM, capped: ['a'] })
+      t.same(fairness.allow('first', ROOM, 60).caps, { a: 0 })
     },
   )
 })
@@ -72,23 +79,15 @@ t.test('a group that answers quickly gets three quarters', async (t) => {
 t.test('a group that answers slowly gets a quarter', async (t) => {
   const fairness = withAnswers(300)
   t.equal(begin(fairness, 'a', 200, 301), 48)
-  t.same(fairness.allow('first', ROOM, 302), { limit: ROOM, capped: ['a'] })
+  t.same(fairness.allow('first', ROOM, 302).caps, { a: 0 })
 
   t.test('a slow group gets three quarters where no other group waits', async (t) => {
-    t.equal(fairness.allow('first', ROOM, 302, true).limit, 144 - 48)
+    t.same(fairness.allow('first', ROOM, 302, true).caps, { a: 144 - 48 })
     t.ok(fairness.admit('a', 'first', 302, true))
   })
   t.test('a slow group gets an eighth when it has stopped answering', async (t) => {
-    t.same(fairness.allow('first', ROOM, 3000, true).capped, ['a'])
+    t.same(fairness.allow('first', ROOM, 3000, true).caps, { a: 0 })
   })
-})
-
-t.test('a quick group that fills a lane is dominant until none of its attempts ends', async (t) => {
-  const fairness = withAnswers(2)
-  t.same(fairness.dominant('first', 3), [])
-  begin(fairness, 'a', 40, 3)
-  t.same(fairness.dominant('first', 4), ['a'])
-  t.same(fairness.dominant('first', 60), [])
 })
 
 t.test('ten failures in a row open the circuit of a group', async (t) => {
@@ -103,7 +102,7 @@ t.test('ten failures in a row open the circuit of a group', async (t) => {
 
   t.test('no fetch returns jobs of a group with an open circuit', async (t) => {
     for (const lane of ['first', 'retry'] as const) {
-      t.same(fairness.allow(lane, ROOM, 0), { limit: ROOM, capped: [] })
+      t.same(fairness.allow(lane, ROOM, 0).caps, { a: 0 })
       t.equal(fairness.capOf('a', lane, 0), 0)
     }
     t.same(fairness.open(), ['a'])
@@ -157,13 +156,13 @@ t.test('an outcome that is not the endpoint’s fault does not change its circui
 t.test('jobs without a group have no cap', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   for (let i = 0; i < 500; i++) t.ok(fairness.admit(null, 'first', 0))
-  t.equal(fairness.allow('first', ROOM, 0).limit, ROOM)
+  t.same(fairness.allow('first', ROOM, 0).caps, {})
 })
 
 t.test('each group may have one slot in the smallest windows', async (t) => {
   const fairness = new GroupLimits({ first: 1, retry: 1 })
   t.equal(begin(fairness, 'a', 2), 1)
-  t.same(fairness.allow('retry', 1, 100), { limit: 1, capped: ['a'] })
+  t.same(fairness.allow('retry', 1, 100), { share: 1, each: 1, caps: { a: 0 } })
 })
 
 t.test('ten thousand groups are remembered, and no more', async (t) => {

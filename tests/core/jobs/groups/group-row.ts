@@ -5,11 +5,10 @@ export const groupRow = (group: string, state: Partial<JobGroup> = {}): JobGroup
   group,
   held: false,
   circuitOpen: false,
-  parkedAt: 'once',
+  changedBy: 'one',
   restricted: false,
   rateSeconds: null,
   maxInFlight: null,
   ordered: false,
-  unparkedSince: null,
   ...state,
 })

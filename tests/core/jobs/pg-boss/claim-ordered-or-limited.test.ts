@@ -5,7 +5,6 @@ import {
 } from '../../../../packages/core/src/jobs/pg-boss/claim-ordered-or-limited.ts'
 import { setHeld } from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
 import {
-  endParking,
   liftRestrictions,
   type Restrictions,
 } from '../../../../packages/core/src/jobs/pg-boss/restrictions-table.ts'
@@ -19,7 +18,7 @@ const NONE: Restrictions = { rateLimit: null, maxInFlight: null, ordered: false 
 async function waiting(t: Test, count: number, restrictions: Partial<Restrictions>) {
   const { core, worker } = await startWorkedHost(t, { enabled: false })
   const { db } = core
-  await setRestrictions(db, { ...NONE, ...restrictions }, { isNew: true })
+  await setRestrictions(db, { ...NONE, ...restrictions })
   for (let n = 1; n <= count; n++) await worker.insert([String(n)], GROUP)
   const claim = (limit: number, reports: GrantReport[] = [], read?: string) =>
     claimRestricted<{ eventId: string }>(db, {
@@ -129,51 +128,50 @@ t.test('a claim by several restrictions is held to the narrowest', async (t) => 
 })
 
 t.test(
-  'a claim brings nothing of a group that is held, not parked, or locked by another process',
+  'a claim brings nothing of a group that is held, or locked by another process',
   async (t) => {
-    const { claim, core, db, worker } = await waiting(t, 1, { maxInFlight: 5 })
+    const { claim, core, db } = await waiting(t, 1, { maxInFlight: 5 })
     await setHeld(db, QUEUE, GROUP, true)
     t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: true }] })
     await setHeld(db, QUEUE, GROUP, false)
-    const since = async () => {
-      const { rows } = await db.query(
-        `select unparked_since::text as since from svc."__svc.recipient_states"`,
-      )
-      return rows[0].since as string
-    }
-    await db.query(
-      `update svc."__svc.recipient_states" set restricted = false where recipient = $1`,
-      [GROUP],
-    )
-    await worker.insert(['stray'], GROUP)
-    await setRestrictions(db, { ...NONE, maxInFlight: 4 })
-    t.same((await claim(10)).jobs, [])
-    t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), false)
-    await db.query(`update svc_jobs.job set blocked = true where name = $1`, [QUEUE])
-    t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: '2001-01-01' }]), false)
-    t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), true)
     await core.transaction(async (locked) => {
       await locked.query(`select from svc."__svc.recipient_states" for no key update`)
       t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: true }] })
     })
-    t.same(namesOf((await claim(10)).jobs), ['1', 'stray'])
+    t.same(namesOf((await claim(10)).jobs), ['1'])
   },
 )
 
-t.test('a job under way comes back parked only while its group is restricted', async (t) => {
-  const { claim, db } = await waiting(t, 2, { maxInFlight: 1 })
-  await claim(1)
-  const marked = async () => {
-    const { rows } = await db.query('select state, blocked from svc_jobs.job where name = $1', [
-      QUEUE,
-    ])
-    return rows.filter(({ blocked }) => blocked).map(({ state }) => state as string)
-  }
-  t.same((await marked()).toSorted(), ['active', 'created'])
+t.test('a claim brings jobs from before the restriction, and keeps their order', async (t) => {
+  const { claim, core, db, worker, settle } = await waiting(t, 0, { maxInFlight: 1 })
   await liftRestrictions(db, QUEUE, GROUP)
-  t.same(await marked(), ['created'])
+  await worker.insert(['1', '2'], GROUP)
   await setRestrictions(db, { ...NONE, ordered: true })
-  t.same((await marked()).toSorted(), ['active', 'created'])
+  await worker.insert(['3'], GROUP)
+  await core.transaction(async (locked) => {
+    await locked.query(`select from svc_jobs.job where data ->> 'eventId' = '2' for update`)
+    t.match(await claim(1), { jobs: [], results: [{ isBusy: false, waitMs: 0 }] })
+  })
+  for (const name of ['1', '2', '3']) {
+    const { jobs } = await claim(10)
+    t.same(namesOf(jobs), [name])
+    await settle(jobs[0]!.id)
+  }
+})
+
+t.test('a job that began before its group was ordered keeps its place if it fails', async (t) => {
+  const { claim, db, worker } = await waiting(t, 0, { maxInFlight: 1 })
+  await liftRestrictions(db, QUEUE, GROUP)
+  await worker.insert(['1', '2'], GROUP)
+  const set = (columns: string) =>
+    db.query(`update svc_jobs.job set ${columns} where data ->> 'eventId' = '1'`)
+  await set(`state = 'active'`)
+  await setRestrictions(db, { ...NONE, ordered: true })
+  t.match(await claim(1), { jobs: [], results: [{ isBusy: true }] })
+  await set(`state = 'retry', priority = -1, start_after = now() + interval '1 minute'`)
+  const { jobs, results } = await claim(1)
+  t.same(jobs, [])
+  t.ok((results[0]?.waitMs as number) > 50_000)
 })
 
 t.test('a job that is claimed alone comes with what its worker needs', async (t) => {

@@ -61,7 +61,7 @@ t.test('plans that were made while the queue was empty read no other jobs', asyn
   await retry(prepared, jobs.slice(10, 20))
   await settleBoth(prepared, jobs.slice(20, 25), jobs.slice(25))
   const scans = plans.flatMap(nodesOf).filter((node) => node['Relation Name']?.startsWith('j'))
-  t.equal(plans.length, 14, 'the statements, and those of the functions')
+  t.equal(plans.length, 16, 'the statements, and those of the functions')
   const read = scans.map(
     (node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
   )

@@ -105,9 +105,9 @@ const differences: [what: string, done: string, says: RegExp][] = [
   ],
   [
     'an index of ours with another definition',
-    `drop index svc_jobs.svc_parked_job_common;
-     create index svc_parked_job_common on svc_jobs.job_common (singleton_key)`,
-    /index svc_jobs\.svc_parked_job_common is USING btree \(singleton_key\) and not .*: drop index svc_jobs\.svc_parked_job_common/,
+    `drop index svc_jobs.svc_waiting_job_common;
+     create index svc_waiting_job_common on svc_jobs.job_common (singleton_key)`,
+    /index svc_jobs\.svc_waiting_job_common is USING btree \(singleton_key\) and not .*: drop index svc_jobs\.svc_waiting_job_common/,
   ],
   [
     'an index of dead letters that is not valid',
@@ -177,7 +177,7 @@ t.test('what no plan of ours depends on may differ', async (t) => {
   await client.query(`
     drop index svc_jobs.job_common_i11;
     create index of_fetches on svc_jobs.job_common ${OF_FETCHES};
-    alter index svc_jobs.svc_parked_job_common set (fillfactor = 70);
+    alter index svc_jobs.svc_waiting_job_common set (fillfactor = 70);
     alter table svc_jobs.job add column later text;
     alter table svc_jobs.job add column counted int not null default 0;
     alter type svc_jobs.job_state add value 'forgotten' after 'failed';

@@ -25,7 +25,7 @@ async function line(t: Test, count: number) {
        select json_build_object('name', data ->> 'eventId')
      $$`,
   )
-  await setRestrictions(db, ORDERED, { isNew: true })
+  await setRestrictions(db, ORDERED)
   for (let n = 1; n <= count; n++) await jobs.insert([String(n)], GROUP)
   return {
     core,
@@ -84,8 +84,6 @@ t.test('the job is settled, and none claimed, where the next one may not begin',
   const { core, db, claim, settle, settled, change } = await line(t, 9)
   const restrict = (changes: Partial<Restrictions>) => () =>
     setRestrictions(db, { ...ORDERED, ...changes })
-  const group = (columns: string) => () =>
-    db.query(`update svc."__svc.recipient_states" set ${columns}`)
   const cases: Record<string, [from: () => Promise<unknown>, to: () => Promise<unknown>]> = {
     'the group is held': [
       () => setHeld(db, QUEUE, GROUP, true),
@@ -93,7 +91,10 @@ t.test('the job is settled, and none claimed, where the next one may not begin',
     ],
     'it is not ordered any more': [restrict({ ordered: false, maxInFlight: 5 }), restrict({})],
     'it has a rate': [restrict({ rateLimit: { limit: 9, perSeconds: 9 } }), restrict({})],
-    'jobs of it are not parked': [group('unparked_since = now()'), group('unparked_since = null')],
+    'an older one does not wait aside': [
+      () => change('9', 'priority = 0'),
+      () => change('9', 'priority = -2'),
+    ],
     'an attempt from before runs': [
       () => change('9', `state = 'active'`),
       () => change('9', `state = 'created'`),
@@ -129,10 +130,10 @@ t.test('the job is settled, and none claimed, where the next one may not begin',
 t.test('the next job is found by its index, however many wait', async (t) => {
   const { database, db, claim } = await line(t, 2)
   const job = await claim()
-  // Parked, as those of another webhook.
+  // As those of another webhook.
   await db.query(
-    `insert into svc_jobs.job (name, data, group_id, singleton_key, blocked, created_on)
-     select name, data, group_id || 'b', singleton_key || 'b', true, created_on - interval '1 hour'
+    `insert into svc_jobs.job (name, data, group_id, singleton_key, blocked, priority, created_on)
+     select name, data, group_id || 'b', singleton_key || 'b', true, -2, created_on - interval '1 hour'
        from svc_jobs.job cross join generate_series(1, 5000) where id = $1`,
     [idOf('2')],
   )

@@ -1,14 +1,12 @@
 import type { Core, Job } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { fetchJobs } from '../../../../packages/core/src/jobs/pg-boss/fetch-due-jobs.ts'
 import { QueueTable } from '../../../../packages/core/src/jobs/pg-boss/queue-table.ts'
 import { settle, type Ends } from '../../../../packages/core/src/jobs/pg-boss/settle.ts'
-import { NO_ENDS } from '../../support/claimed-jobs.ts'
+import { fetch, NO_ENDS } from '../../support/claimed-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 
 const HOUR_MS = 3_600_000
-const NONE = { groups: [], withOpenCircuits: false }
 const FAILED = { atLeastMs: 0, exactlyMs: null, attemptsLeft: null, isUnsent: false }
 
 interface Stored {
@@ -37,7 +35,7 @@ async function claimed(
     group: GROUP,
   }))
   await core.queues.insert(core.db, QUEUE, inserted)
-  const jobs = await fetch(core)
+  const jobs = await fetch(core.db, new QueueTable(QUEUE), 100)
   const jobOf = (name: string): Job => {
     const job = jobs.find(({ id }) => id === idOf(name))
     if (job === undefined) throw new Error(`no job ${name}`)
@@ -45,11 +43,6 @@ async function claimed(
   }
   return { core, jobOf }
 }
-
-const TABLE = new QueueTable(QUEUE)
-
-const fetch = (core: Core): Promise<Job[]> =>
-  fetchJobs(core.db, TABLE, { limit: 100, lane: 'first', excluded: NONE, owner: 'this process' })
 
 async function storedOf(core: Core, name: string): Promise<Stored | undefined> {
   const { rows } = await core.db.query(
@@ -73,7 +66,7 @@ t.test('a failed job waits for its back-off, in the retry lane', async (t) => {
   t.ok((next.get(idOf('a'))?.inMs ?? 0) > 90_000)
   t.match(await storedOf(core, 'a'), {
     state: 'retry',
-    blocked: false,
+    blocked: true,
     priority: -1,
     retryCount: 0,
   })
@@ -128,4 +121,40 @@ t.test('a job that belongs to another process by now does not change', async (t)
   )
   t.equal((await retryOf(core, lost)).size, 0)
   t.match(await storedOf(core, 'a'), { state: 'active' })
+})
+
+t.test(
+  'jobs that wait again for a group that is held, restricted or failing wait aside',
+  async (t) => {
+    const names = ['failed', 'parked', 'postponed']
+    for (const state of ['held', 'restricted', 'circuit_open']) {
+      const { core, jobOf } = await claimed(t, names)
+      await core.db.query(
+        `insert into svc."__svc.recipient_states" (queue, recipient, ${state}) values ($1, $2, true)`,
+        [QUEUE, GROUP],
+      )
+      await settle(core.db, QUEUE, {
+        ...NO_ENDS,
+        failed: [{ ...FAILED, job: jobOf('failed') }],
+        parked: [jobOf('parked')],
+        postponed: [{ job: jobOf('postponed'), delayMs: 0, isUnsent: false }],
+      })
+      t.match(await storedOf(core, 'failed'), { state: 'retry', priority: -2 }, state)
+      t.match(await storedOf(core, 'parked'), { state: 'created', priority: -2 }, state)
+      t.match(await storedOf(core, 'postponed'), { state: 'created', priority: -2 }, state)
+    }
+  },
+)
+
+t.test('a job that need not wait for its group any more waits for a moment', async (t) => {
+  const { core, jobOf } = await claimed(t, ['parked', 'postponed'])
+  await settle(core.db, QUEUE, {
+    ...NO_ENDS,
+    parked: [jobOf('parked')],
+    postponed: [{ job: jobOf('postponed'), delayMs: HOUR_MS, isUnsent: false }],
+  })
+  const stored = await storedOf(core, 'parked')
+  t.match(stored, { state: 'created', priority: -1 })
+  t.ok((stored?.inSeconds ?? 0) > 0)
+  t.match(await storedOf(core, 'postponed'), { priority: -1 }, 'jobs of the first lane are due')
 })

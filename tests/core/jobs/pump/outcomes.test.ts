@@ -47,7 +47,7 @@ t.test('each outcome is settled and recorded with its result', async (t) => {
   })
   await worker.insert(['completed', 'cancelled', 'later', 'dead', 'postponed'])
   await worker.insert(['parked'], GROUP)
-  // The one that is parked is claimed and parked again and again.
+  // The one that is parked is claimed and parked again and again: its group is not held.
   const names = () => new Set(worker.settled.map(({ job }) => job.data.eventId))
   await until(async () => (await stateOf('parked'))?.blocked && names().size === 6)
 

@@ -19,7 +19,8 @@ t.test(
     const end = Promise.withResolvers<void>()
     const holding = Promise.withResolvers<void>()
     const open = transaction(async (db) => {
-      await webhooks.redrive({ id }, { db })
+      await webhooks.update({ id, maxInFlight: 1 }, { db })
+      await webhooks.update({ id, maxInFlight: null }, { db })
       holding.resolve()
       await end.promise
     })

@@ -2,7 +2,6 @@
  * What this process and the table of groups know of circuits: the changes of this process reach the
  * table a moment later, and those of others are read from it.
  */
-import type { Job } from '../job.ts'
 import type { GroupLimits } from './group-limits.ts'
 
 type Limits = Pick<GroupLimits, 'open' | 'setCircuit'>
@@ -38,13 +37,6 @@ export class Circuits {
       if (!open.has(group)) this.#adopt(group, false)
     }
     for (const group of open) this.#adopt(group, true)
-  }
-
-  /** A fetch that excludes all groups whose circuit is open by the table has brought these jobs. */
-  adoptClosed(jobs: readonly Job[]): void {
-    for (const { group } of jobs) {
-      if (group !== null && !this.#openedHere.has(group)) this.#adopt(group, false)
-    }
   }
 
   #adopt(group: string, isOpen: boolean): void {

@@ -1,4 +1,4 @@
-/** How many parked jobs of which groups one statement claims: pure. */
+/** How many jobs that wait aside one statement claims, and of which groups: pure. */
 import type { Job, Lane } from '../job.ts'
 import type { GroupLimits } from './group-limits.ts'
 import type { ClaimableGroup, GroupStates } from './group-states.ts'
@@ -9,7 +9,7 @@ export interface ClaimLimit {
   isRestricted: boolean
 }
 
-/** Groups that one statement claims parked jobs of. */
+/** Groups that one statement claims jobs of. */
 const GROUPS_PER_CLAIM = 50
 
 /**
@@ -53,15 +53,15 @@ export function claimLimits(
   return limits
 }
 
-/** The groups of which a claim has brought fewer jobs than it might, and how many. */
-export function belowLimit(
-  limits: readonly ClaimLimit[],
-  jobs: readonly Job[],
-): { group: string; count: number }[] {
+/** The groups of which a claim has brought fewer jobs than it might. */
+export function belowLimit(limits: readonly ClaimLimit[], jobs: readonly Job[]): string[] {
+  const counts = countsOf(jobs)
+  return limits.flatMap(({ group, limit }) => ((counts.get(group) ?? 0) < limit ? [group] : []))
+}
+
+/** How many of these jobs each group has. */
+export function countsOf(jobs: readonly Job[]): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
-  return limits.flatMap(({ group, limit }) => {
-    const count = counts.get(group) ?? 0
-    return count < limit ? [{ group, count }] : []
-  })
+  for (const { group } of jobs) if (group !== null) counts.set(group, (counts.get(group) ?? 0) + 1)
+  return counts
 }

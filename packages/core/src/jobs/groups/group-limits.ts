@@ -2,21 +2,21 @@
  * How many attempts of a group may be in flight: pure book-keeping.
  *
  * No group may fill a lane. A quick group may use three quarters of it: its slots free up within
- * milliseconds, so that at its cap the pump waits instead of excluding it (an exclusion makes
- * Postgres scan its whole backlog). A slow group may use a quarter, and as much as a quick one where
+ * milliseconds. A slow group may use a quarter, and as much as a quick one where
  * no other jobs wait. A group that has stopped answering may use an eighth; so may a group that has
  * not answered yet, or less where there are many of those. A group with an open circuit gets no
- * slot: its jobs are parked, and a few at a time are claimed until an attempt succeeds.
+ * slot: its jobs wait aside, and a few at a time are claimed until an attempt succeeds.
  */
 import type { Lane } from '../job.ts'
 import { isQuick, isSilent, judge, newGroup, type Group } from './group-answers.ts'
 
-/** What one fetch may bring. */
-export interface FetchLimits {
-  /** Jobs; 0: wait until an attempt ends. */
-  limit: number
-  /** Groups that have all the slots that they may have, until an attempt of theirs ends. */
-  capped: string[]
+/** How many jobs of a group one fetch may bring. */
+export interface Allowed {
+  /** Of any group at most. */
+  share: number
+  /** Of groups that `caps` does not name. */
+  each: number
+  caps: Record<string, number>
 }
 
 /** How many idle groups are remembered. Beyond it, the group that was idle longest is dropped. */
@@ -42,7 +42,7 @@ export class GroupLimits {
     return true
   }
 
-  /** A job of the group begins, whatever its cap: claims of parked jobs have their own limits. */
+  /** A job of the group begins, whatever its cap: claims of jobs aside have their own limits. */
   begin(name: string, now: number): void {
     const group = this.#of(name) ?? newGroup()
     if (group.inFlight === 0) {
@@ -115,23 +115,23 @@ export class GroupLimits {
   }
 
   /**
-   * How much a fetch of this lane may bring, and of which groups. `uncontended`: no other jobs wait,
-   * so that a slow group may have as much as a quick one.
+   * How many jobs of each group a fetch of this lane may bring, where `share` keeps room for others. `uncontended`:
+   * no other jobs wait, so that a slow group may have as much as a quick one.
    */
-  allow(lane: Lane, room: number, now: number, uncontended = false): FetchLimits {
-    const limits: FetchLimits = { limit: room, capped: [] }
+  allow(lane: Lane, share: number, now: number, uncontended = false): Allowed {
+    // As of one that has never answered. Once an attempt is in flight, its answers decide.
+    const each = Math.min(share, this.#caps[lane].silent)
+    const caps: Record<string, number> = {}
     for (const [name, group] of this.#active) {
-      if (group.isOpen) continue
-      const cap = this.#capOf(group, lane, now, uncontended)
-      const left = cap - group.inFlight
-      // Fewer free slots are not worth a fetch.
-      const portion = Math.max(1, Math.floor(cap / 4))
-      if (isQuick(group, now)) {
-        limits.limit = Math.min(limits.limit, left >= halfOf(cap) ? left : 0)
-      } else if (left < portion) limits.capped.push(name)
-      else if (group.inFlight >= portion) limits.limit = Math.min(limits.limit, left)
+      const most = Math.min(share, this.#roomOf(group, lane, now, uncontended))
+      if (most !== each) caps[name] = most
     }
-    return limits
+    return { share, each, caps }
+  }
+
+  /** Whether the free slots of the group are worth a fetch. */
+  hasRoom(name: string, lane: Lane, now: number, uncontended = false): boolean {
+    return this.#roomOf(this.#of(name) ?? newGroup(), lane, now, uncontended) > 0
   }
 
   /** Groups with attempts in flight that may have no more. */
@@ -141,16 +141,15 @@ export class GroupLimits {
       .map(([name]) => name)
   }
 
-  /** Quick groups that use most of their cap in a lane. */
-  dominant(lane: Lane, now: number): string[] {
-    const { quick } = this.#caps[lane]
-    return [...this.#active]
-      .filter(([, group]) => isQuick(group, now) && group.inFlight > quick / 4)
-      .map(([name]) => name)
-  }
-
   get size(): number {
     return this.#active.size + this.#idle.size
+  }
+
+  /** 0 also where few slots are free: few large portions cost less. */
+  #roomOf(group: Group, lane: Lane, now: number, uncontended: boolean): number {
+    const cap = this.#capOf(group, lane, now, uncontended)
+    const left = cap - group.inFlight
+    return left >= Math.max(1, Math.floor(cap / (isQuick(group, now) ? 2 : 4))) ? left : 0
   }
 
   #capOf(group: Group, lane: Lane, now: number, uncontended: boolean): number {
@@ -201,9 +200,3 @@ export function capsOf(window: number): Caps {
     unknown: Math.max(1, Math.floor(window / 48)),
   }
 }
-
-/**
- * How many slots of a quick group must be free before it is fetched again: few large fetches cost
- * less.
- */
-const halfOf = (cap: number): number => Math.max(1, Math.floor(cap / 2))

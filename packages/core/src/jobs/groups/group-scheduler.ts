@@ -1,24 +1,25 @@
 /**
- * Which groups' jobs this process fetches next: the limits of each group, the groups that fetches
- * exclude, and the parked jobs, which are claimed by their group in turns.
+ * Which groups' jobs this process fetches next: the limits of each group, and the jobs that wait aside, which are
+ * claimed by their group in turns.
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { Job, Lane } from '../job.ts'
-import type { ExcludedGroups } from '../pg-boss/fetch-due-jobs.ts'
-import { claimParked } from '../pg-boss/parked-jobs.ts'
+import { claimAside } from '../pg-boss/claim-jobs.ts'
+import type { QueueTable } from '../pg-boss/queue-table.ts'
 import type { Outcome } from '../worker.ts'
-import { BacklogParking } from './backlog-parking.ts'
 import { Circuits } from './circuits.ts'
 import { belowLimit, claimLimits, type ClaimLimit } from './claim-limits.ts'
 import { successOf } from './group-answers.ts'
-import { GroupLimits, type FetchLimits } from './group-limits.ts'
+import { GroupLimits, type Allowed } from './group-limits.ts'
+import { GroupMoves } from './group-moves.ts'
 import { GroupStates } from './group-states.ts'
 import { RefreshTimes } from './refresh-times.ts'
-import { deleteUnusedGroups, listJobGroups } from '../pg-boss/groups-table.ts'
+import { listJobGroups } from '../pg-boss/groups-table.ts'
 import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
 interface Parts {
   queue: string
+  table: QueueTable
   withoutGroups: boolean
   /** See `Worker.read`. */
   read: string | undefined
@@ -31,21 +32,29 @@ interface Parts {
   isNotified: () => boolean
   /** The table of groups has changed: other processes read it again. */
   changed: () => void
-  /** The table of groups has changed, or jobs were parked: there may be jobs to fetch or to claim. */
+  /** The table of groups has changed: there may be jobs to claim. */
   wake: () => void
+  /** Jobs have come back into the lanes. */
+  moved: () => void
   /** There may be jobs of restricted groups to claim. */
   wakeClaims: () => void
 }
+
+const ALL_EVERY_MS = 60_000
 
 export class GroupScheduler {
   #parts: Parts
   #limits: GroupLimits
   #states = new GroupStates()
-  #parking: BacklogParking
+  #moves: GroupMoves
   #circuits: Circuits
   /** The jobs of groups whose restrictions hold over all processes. */
   readonly restricted: RestrictedClaims
   #refreshTimes = new RefreshTimes()
+  /** What was seen as the table of groups was read last. */
+  #seen: string | null = null
+  /** When all of it is read again. */
+  #allAt = 0
   #exist = false
   #isTurnOfOthers = false
 
@@ -53,13 +62,13 @@ export class GroupScheduler {
     const { queue, database } = parts
     this.#parts = parts
     this.#limits = new GroupLimits(parts.windows)
-    this.#parking = new BacklogParking({
+    this.#moves = new GroupMoves({
       ...parts,
       background: (work, limit) => database.background(work, limit),
       states: this.#states,
       refreshSoon: () => this.refreshSoon(),
     })
-    this.#circuits = new Circuits(this.#limits, (group) => this.#parking.hasUnwritten(group))
+    this.#circuits = new Circuits(this.#limits, (group) => this.#moves.hasUnwritten(group))
     const { read, owner, isNotified, wakeClaims } = parts
     const db = database.workerPool.prepared
     this.restricted = new RestrictedClaims({
@@ -87,7 +96,7 @@ export class GroupScheduler {
   /** There may be jobs to claim of these groups; `null`: of any restricted one. */
   groupsReady(groups: readonly string[] | null): void {
     if (groups === null) this.#states.allReady()
-    // A group that is not known yet has just become restricted, or got its first parked jobs.
+    // A group that is not known yet has just become restricted.
     else if (!this.#states.haveNew(groups)) this.#refreshTimes.soon()
     this.#parts.wakeClaims()
   }
@@ -101,17 +110,28 @@ export class GroupScheduler {
     if (withoutGroups || !this.#refreshTimes.isDue(performance.now())) return
     this.#refreshTimes.began(performance.now())
     try {
-      const rows = await listJobGroups(this.#parts.database.workerPool, this.#parts.queue)
-      this.#states.replace(rows)
+      await this.#readGroups()
       this.restricted.refreshed()
-      this.#circuits.adopt(
-        new Set(rows.filter(({ circuitOpen }) => circuitOpen).map(({ group }) => group)),
-      )
+      this.#circuits.adopt(new Set(this.#states.open()))
     } finally {
       const table = { hasRows: this.#states.size > 0, isNotified: isNotified(), isIdle }
       this.#refreshTimes.ended(performance.now(), table)
     }
-    this.#parking.run()
+    this.#moves.run()
+  }
+
+  /** Rows that were deleted elsewhere show only as all are read. */
+  async #readGroups(): Promise<void> {
+    const { queue, database } = this.#parts
+    const areAll = performance.now() >= this.#allAt
+    const { rows, seen } = await listJobGroups(
+      database.workerPool,
+      queue,
+      areAll ? null : this.#seen,
+    )
+    this.#states.apply(rows, areAll || this.#seen === null)
+    this.#seen = seen
+    if (areAll) this.#allAt = performance.now() + ALL_EVERY_MS
   }
 
   /** How long a refresh after a change still waits; `Infinity` without a change. */
@@ -120,26 +140,22 @@ export class GroupScheduler {
     return this.#refreshTimes.pendingInMs(performance.now())
   }
 
-  /** What a fetch may bring, and which groups it excludes. */
-  allow(
-    lane: Lane,
-    room: number,
-    uncontended: boolean,
-  ): FetchLimits & { excluded: ExcludedGroups } {
-    const limits = this.#limits.allow(lane, room, performance.now(), uncontended)
-    const { groups, withOpenCircuits } = this.#states.excluded()
-    const excluded = new Set([...groups, ...this.#circuits.openedHere, ...limits.capped])
-    return { ...limits, excluded: { groups: [...excluded], withOpenCircuits } }
+  /** How many jobs of each group a fetch may bring, at most `share`: none of those that belong aside. */
+  allow(lane: Lane, share: number, uncontended: boolean): Allowed {
+    const allowed = this.#limits.allow(lane, share, performance.now(), uncontended)
+    for (const group of this.#states.inLanes) allowed.caps[group] = 0
+    for (const group of this.#circuits.openedHere) allowed.caps[group] = 0
+    return allowed
   }
 
-  /** A fetch with these exclusions has brought these jobs. */
-  fetched(jobs: readonly Job[], { withOpenCircuits }: ExcludedGroups): void {
-    if (withOpenCircuits) this.#circuits.adoptClosed(jobs)
+  /** Whether the free slots of the group are worth a fetch. */
+  hasRoom(group: string, lane: Lane, uncontended: boolean): boolean {
+    return this.#limits.hasRoom(group, lane, performance.now(), uncontended)
   }
 
-  /** Groups that fill a lane and answer quickly: jobs of others may wait behind their backlog. */
-  dominant(lane: Lane): string[] {
-    return this.#limits.dominant(lane, performance.now())
+  /** Whether the jobs of the group belong aside: one that was fetched all the same goes there. */
+  belongsAside(group: string): boolean {
+    return this.#states.belongsAside(group) || this.#circuits.openedHere.has(group)
   }
 
   /** Groups that have all the slots of the first lane that they may have. */
@@ -166,29 +182,19 @@ export class GroupScheduler {
     const change = this.#limits.ended(group, successOf(outcome), tookMs, performance.now())
     if (change === undefined) return
     this.#circuits.changed(group, change === 'opened')
-    this.#parking.circuitChanged(group, change === 'opened')
+    this.#moves.circuitChanged(group, change === 'opened')
   }
 
-  /** Retries are due, perhaps of groups with an open circuit. */
-  parkDue(): void {
-    this.#parking.parkDue()
-  }
-
-  /** The backlogs of these groups make fetches long: they are parked, and claimed in turns. */
-  parkBacklogs(groups: readonly string[]): void {
-    this.#parking.parkBacklogs(groups)
-  }
-
-  /** When there may be parked jobs to claim, in milliseconds from now. */
+  /** When there may be jobs aside to claim, in milliseconds from now. */
   claimableInMs(): number {
     return Math.max(0, this.#states.claimableFrom() - performance.now())
   }
 
   /**
-   * Claims parked jobs, at most as many as there is room for in the two lanes. Where there are some of
+   * Claims jobs that wait aside, at most as many as there is room for in the two lanes. Where there are some of
    * restricted groups and of others, they take turns.
    */
-  async claimParked(room: Record<Lane, number>): Promise<Job[]> {
+  async claimAside(room: Record<Lane, number>): Promise<Job[]> {
     const { windows } = this.#parts
     const limits = claimLimits(this.#states, this.#limits, windows, room, performance.now())
     const restricted = limits.filter(({ isRestricted }) => isRestricted)
@@ -204,16 +210,11 @@ export class GroupScheduler {
 
   async #claimOthers(limits: ClaimLimit[]): Promise<Job[]> {
     if (limits.length === 0) return []
-    const { queue, database, owner } = this.#parts
-    const { prepared } = database.workerPool
-    const jobs: Job[] = await claimParked(prepared, queue, limits, owner)
+    const { table, database, owner } = this.#parts
+    const jobs: Job[] = await claimAside(database.workerPool.prepared, table, limits, owner)
     const now = performance.now()
-    const unused: string[] = []
-    for (const { group, count } of belowLimit(limits, jobs)) {
-      if (this.#states.empty(group, now) && count === 0) unused.push(group)
-    }
+    for (const group of belowLimit(limits, jobs)) this.#states.empty(group, now)
     this.#claimed(jobs)
-    await deleteUnusedGroups(database.workerPool, queue, unused)
     return jobs
   }
 
@@ -244,12 +245,12 @@ export class GroupScheduler {
     this.#claimed([job])
   }
 
-  /** Whether only claims of its parked jobs make attempts of the group. */
+  /** Whether only claims of its jobs aside make attempts of the group. */
   isCircuitOpen(group: string | null): boolean {
     return group !== null && this.#limits.isOpen(group)
   }
 
   stop(): Promise<void> {
-    return this.#parking.stop()
+    return this.#moves.stop()
   }
 }

@@ -1,15 +1,14 @@
 /**
- * The state of the groups as this process last read it: which groups are held, whose circuit is
- * open, and which may have parked jobs. Pure book-keeping.
+ * The state of the groups as this process last read it: which groups are held or restricted, whose circuit is
+ * open, and where their jobs wait. Pure book-keeping.
  */
 import type { GroupClaimResult } from '../pg-boss/claim-ordered-or-limited.ts'
-import type { ExcludedGroups } from '../pg-boss/fetch-due-jobs.ts'
 import type { JobGroup } from '../pg-boss/groups-table.ts'
 
 interface State {
   row: JobGroup
-  /** Whether all its waiting jobs have been parked since it was held. */
-  isParked: boolean
+  /** Whether all its waiting jobs have been put aside since its row changed. */
+  isAside: boolean
   /** The last claim found too few due jobs of it: no claim before this moment. */
   emptyUntil: number
   emptyForMs: number
@@ -22,18 +21,11 @@ interface State {
 }
 
 function stateOf(row: JobGroup, before: State | undefined): State {
-  const isParked = row.held && before?.row.held === true && before.isParked
-  // After a change there may be jobs to claim.
-  const { emptyUntil, emptyForMs, lockedForMs, isBusy } =
-    before && isSame(row, before.row) ? before : READY
-  return { row, isParked, emptyUntil, emptyForMs, lockedForMs, isBusy, isClaiming: false }
+  // After a change there may be jobs to move, and to claim.
+  const isSame = before?.row.changedBy === row.changedBy
+  const { emptyUntil, emptyForMs, lockedForMs, isBusy, isAside } = isSame ? before : NEW
+  return { row, isAside, emptyUntil, emptyForMs, lockedForMs, isBusy, isClaiming: false }
 }
-
-const isSame = (one: JobGroup, other: JobGroup): boolean =>
-  one.held === other.held &&
-  one.circuitOpen === other.circuitOpen &&
-  one.parkedAt === other.parkedAt &&
-  one.unparkedSince === other.unparkedSince
 
 const FIRST_PAUSE_MS = 500
 const FIRST_LOCKED_MS = 20
@@ -45,8 +37,13 @@ const READY = {
   isClaiming: false,
 }
 
-const isToPark = ({ row: { held, unparkedSince }, isParked }: State): boolean =>
-  unparkedSince !== null || (held && !isParked)
+const NEW = { ...READY, isAside: false }
+
+const belongsAside = ({ row: { held, circuitOpen, restricted } }: State): boolean =>
+  held || circuitOpen || restricted
+
+const isClaimable = ({ row: { held, circuitOpen, restricted } }: State): boolean =>
+  !held && (circuitOpen || restricted)
 
 const LONGEST_PAUSE_MS = 8000
 /** With an open circuit the next attempt shows whether the receiver works again. */
@@ -69,27 +66,42 @@ export interface ClaimableGroup {
   maxInFlight: number | null
 }
 
-/** A fetch reads the list of groups anew for each job that it passes, and the table by its key. */
-const MOST_OPEN_NAMED = 200
-
 export class GroupStates {
   #states = new Map<string, State>()
-  #excluded: ExcludedGroups | undefined
+  /** Those whose jobs that wait aside are claimed, in the order of their turns. */
+  #turns = new Map<string, State>()
+  /** Groups whose jobs belong aside, and may wait in the lanes. */
+  #inLanes = new Set<string>()
+  /** Groups whose jobs come back into the lanes. */
+  #back = new Set<string>()
   /** Ordered groups whose next job is claimed by the settlement of the one before it. */
   #awaitingNext = new Set<string>()
 
-  /** Applies the rows of the table. Groups that were in it before keep their turn. */
-  replace(rows: JobGroup[]): void {
-    const known = this.#states
-    this.#excluded = undefined
-    const rowOf = new Map(rows.map((row) => [row.group, row]))
-    const order = [...known.keys(), ...rowOf.keys()]
-    this.#states = new Map(
-      order.flatMap((group) => {
-        const row = rowOf.get(group)
-        return row ? [[group, stateOf(row, known.get(group))]] : []
-      }),
-    )
+  /** Applies the rows of the table, or those that have changed. Groups that were in it before keep their turn. */
+  apply(rows: JobGroup[], areAll: boolean): void {
+    for (const row of rows) {
+      const state = stateOf(row, this.#states.get(row.group))
+      this.#states.set(row.group, state)
+      if (belongsAside(state) && !state.isAside) this.#inLanes.add(row.group)
+      else this.#inLanes.delete(row.group)
+      if (belongsAside(state)) this.#back.delete(row.group)
+      else this.#back.add(row.group)
+      if (isClaimable(state)) this.#turns.set(row.group, state)
+      else this.#turns.delete(row.group)
+    }
+    if (!areAll) return
+    const those = new Set(rows.map(({ group }) => group))
+    this.forget([...this.#states.keys()].filter((group) => !those.has(group)))
+  }
+
+  /** These groups have no row any more. */
+  forget(groups: readonly string[]): void {
+    for (const group of groups) {
+      this.#states.delete(group)
+      this.#inLanes.delete(group)
+      this.#back.delete(group)
+      this.#turns.delete(group)
+    }
   }
 
   get size(): number {
@@ -110,43 +122,38 @@ export class GroupStates {
     return spanMs + Math.min(spanMs / 2, 1000)
   }
 
-  /** Groups that fetches exclude: their jobs are to be parked. */
-  excluded(): ExcludedGroups {
-    return (this.#excluded ??= this.#findExcluded())
+  /** Groups whose jobs belong aside, and may wait in the lanes. */
+  get inLanes(): ReadonlySet<string> {
+    return this.#inLanes
   }
 
-  /** Held and restricted groups that may have jobs that are not parked. */
-  toPark(): string[] {
-    return this.#namesOf(isToPark)
-  }
-
-  parked(groups: readonly string[]): void {
-    this.#excluded = undefined
+  /** All waiting jobs of these groups have been put aside. */
+  areAside(groups: readonly string[]): void {
     for (const group of groups) {
       const state = this.#states.get(group)
-      if (state) state.isParked = true
+      if (state && this.#inLanes.delete(group)) state.isAside = true
     }
   }
 
-  /**
-   * Those of these groups whose jobs cannot be claimed until the table has all of them as parked.
-   */
-  unparked(groups: readonly string[]): { group: string; since: string }[] {
-    return groups.flatMap((group) => {
-      const since = this.#states.get(group)?.row.unparkedSince ?? null
-      return since === null ? [] : [{ group, since }]
-    })
+  /** Groups whose jobs come back into the lanes. */
+  get back(): ReadonlySet<string> {
+    return this.#back
   }
 
-  /** Groups with an open circuit. A held one may get jobs back from attempts that were under way. */
-  open(): string[] {
-    return this.#namesOf(({ row }) => row.circuitOpen)
+  /** Groups whose circuit is open by the table. */
+  *open(): Iterable<string> {
+    for (const [group, { row }] of this.#states) if (row.circuitOpen) yield group
   }
 
-  /** Groups whose parked jobs may be claimed, in their turn. */
+  belongsAside(group: string): boolean {
+    const state = this.#states.get(group)
+    return state !== undefined && belongsAside(state)
+  }
+
+  /** Groups whose jobs that wait aside may be claimed, in their turn. */
   claimable(now: number): ClaimableGroup[] {
-    return [...this.#states.values()]
-      .filter((state) => this.#isClaimable(state) && state.emptyUntil <= now)
+    return [...this.#turns.values()]
+      .filter(({ row, emptyUntil }) => emptyUntil <= now && !this.#awaitingNext.has(row.group))
       .map(({ row: { group, circuitOpen, restricted, maxInFlight } }) => ({
         group,
         isOpen: circuitOpen,
@@ -155,11 +162,11 @@ export class GroupStates {
       }))
   }
 
-  /** The first moment at which there may be parked jobs to claim. */
+  /** The first moment at which there may be jobs aside to claim. */
   claimableFrom(): number {
     let first = Infinity
-    for (const state of this.#states.values()) {
-      if (this.#isClaimable(state)) first = Math.min(first, state.emptyUntil)
+    for (const [group, { emptyUntil }] of this.#turns) {
+      if (!this.#awaitingNext.has(group)) first = Math.min(first, emptyUntil)
     }
     return first
   }
@@ -200,7 +207,7 @@ export class GroupStates {
 
   /** There may be jobs of any restricted group to claim. */
   allReady(): void {
-    for (const state of this.#states.values()) if (state.row.restricted) Object.assign(state, READY)
+    for (const state of this.#turns.values()) if (state.row.restricted) Object.assign(state, READY)
   }
 
   /** There may be jobs of a restricted group from then on. Returns whether that is sooner than known. */
@@ -256,41 +263,20 @@ export class GroupStates {
     return true
   }
 
-  /** Parked jobs of the group were claimed: its next turn is the last. */
+  /** Jobs of the group that wait aside were claimed: its next turn is the last. */
   claimed(group: string): void {
     const state = this.#states.get(group)
     if (!state) return
     state.emptyForMs = FIRST_PAUSE_MS
-    this.#states.delete(group)
-    this.#states.set(group, state)
+    if (this.#turns.delete(group)) this.#turns.set(group, state)
   }
 
-  /** Fewer jobs of the group were due than its limit. Returns whether that has been so for a while. */
-  empty(group: string, now: number): boolean {
+  /** Fewer jobs of a group with an open circuit were due than its limit. */
+  empty(group: string, now: number): void {
     const state = this.#states.get(group)
-    if (!state) return false
-    const hasBeenFor = state.emptyForMs
+    if (!state) return
     state.emptyUntil = endOfPause(now, state.emptyForMs)
-    const isOpen = state.row.circuitOpen
-    const longest = isOpen ? LONGEST_PAUSE_OPEN_MS : LONGEST_PAUSE_MS
-    state.emptyForMs = Math.min(longest, state.emptyForMs * 2)
-    return !isOpen && hasBeenFor === LONGEST_PAUSE_MS
-  }
-
-  #findExcluded(): ExcludedGroups {
-    const withOpenCircuits = this.open().length > MOST_OPEN_NAMED
-    const groups = this.#namesOf(
-      (state) => isToPark(state) || (state.row.circuitOpen && !withOpenCircuits),
-    )
-    return { groups, withOpenCircuits }
-  }
-
-  #isClaimable({ row: { group, held, unparkedSince } }: State): boolean {
-    return !held && unparkedSince === null && !this.#awaitingNext.has(group)
-  }
-
-  #namesOf(is: (state: State) => boolean): string[] {
-    return [...this.#states].filter(([, state]) => is(state)).map(([group]) => group)
+    state.emptyForMs = Math.min(LONGEST_PAUSE_OPEN_MS, state.emptyForMs * 2)
   }
 }
 

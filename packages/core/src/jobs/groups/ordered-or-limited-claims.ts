@@ -64,7 +64,7 @@ export class RestrictedClaims {
   }
 
   ended(job: Job, outcome: Outcome, tookMs: number): void {
-    // A probe that failed is parked too, but it was an attempt.
+    // That of a probe that failed has a detail: it was an attempt.
     const isUnused = outcome.kind === 'parked' && outcome.detail === undefined
     const isGivenBack = outcome.kind === 'postponed' || isUnused
     if (isGivenBack) this.#reports.givenBack(job)

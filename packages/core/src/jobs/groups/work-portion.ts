@@ -1,11 +1,10 @@
 /** One portion of the work on the jobs of a group, in a transaction. */
 import type { Db } from '../../postgres/transaction.ts'
 import { countDeadLetters, deleteDeadLetters, type Moved } from '../pg-boss/dead-letters.ts'
-import { recordParked, setHeld } from '../pg-boss/groups-table.ts'
+import { setHeld } from '../pg-boss/groups-table.ts'
 import { countWaitingRetries, makeRetriesDue } from '../pg-boss/make-retries-due.ts'
-import { parkWaiting, SCAN_START, type ScanPosition } from '../pg-boss/park-jobs.ts'
-import { discardParked } from '../pg-boss/parked-jobs.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
+import { discardWaiting } from '../pg-boss/waiting-jobs.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import type { Worker } from '../worker.ts'
 import {
@@ -74,28 +73,22 @@ async function missing(
 async function retriesDue(db: Db, work: Work): Promise<RecoveredPortion> {
   const { queue, group, since, until } = work
   const failed = { group, since, until, recovery: work.id }
-  const scan = scanOf(work)
-  const { done, next, isFinished } = await makeRetriesDue(db, queue, failed, scan, limitOf(work))
-  return { done, isFinished, position: { scan: next } }
+  const portion = await makeRetriesDue(db, queue, failed, limitOf(work))
+  // All that are left are locked by others.
+  return { ...portion, waitSeconds: portion.done === 0 ? 1 : 0 }
 }
 
-/** One scan of the index of the fetches parks the jobs of the group, which are then deleted by their group. */
 async function discarded(db: Db, work: Work, { recovery }: Recorder): Promise<RecoveredPortion> {
   const { queue, group } = work
-  const scan = scanOf(work)
-  if (scan !== null) {
-    const { next } = await parkWaiting(db, queue, { groups: [group], includesNotDue: true }, scan)
-    return { done: 0, isFinished: false, position: { scan: next } }
-  }
-  const jobs = await discardParked(db, queue, group, PORTION)
+  const jobs = await discardWaiting(db, queue, group, PORTION)
   await recovery?.recordDiscarded(db, jobs)
   // Those of attempts that ended while the transaction that discarded the group was open.
   const isLast =
     jobs.length < PORTION &&
     (await deleteDeadLetters(db, queue, { group }, PORTION)).count < PORTION
-  // The row of the group stays while another process may be parking jobs of it.
+  // The row of the group stays for a while: another process may be putting jobs of it aside.
   if (isLast) await setHeld(db, queue, group, false)
-  return { done: jobs.length, isFinished: isLast, position: { scan: null } }
+  return { done: jobs.length, isFinished: isLast }
 }
 
 async function buried(db: Db, work: Work): Promise<RecoveredPortion> {
@@ -114,7 +107,6 @@ async function redriven(
   // Not one more than were counted: another dead letter of the span may have become visible since.
   const left = deliveries === null ? Infinity : deliveries - done
   const most = Math.min(limitOf(work), left)
-  await recordParked(db, queue, [group])
   const selection = { group, since, until, reservedBefore, ...afterOf(work) }
   const letters = await redriveDeadLetters(db, queue, selection, retry, most, worker)
   if (letters.count === left) return { done: left, isFinished: true }
@@ -133,6 +125,3 @@ const nextOf = (
   count === most
     ? { isFinished: false, position: lastId === null ? null : { afterId: lastId } }
     : { isFinished: position === null, position: null }
-
-const scanOf = ({ position }: Work): ScanPosition | null =>
-  position && 'scan' in position ? position.scan : SCAN_START

@@ -5,7 +5,6 @@
 import { uuidv7 } from '../../ids.ts'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Db } from '../../postgres/transaction.ts'
-import type { ScanPosition } from '../pg-boss/park-jobs.ts'
 
 export interface NewRecovery {
   queue: string
@@ -47,8 +46,6 @@ export interface Work extends Omit<Recovery, 'what'> {
 export type RecoveryPosition =
   /** Of dead letters: after the one with this id. */
   | { afterId: string }
-  /** Of jobs that wait, in the order of the index of fetches; `null`: those that are parked. */
-  | { scan: ScanPosition | null }
   /** Of what is missing, while it is counted: up to here, of the span that ends at `until`. */
   | { countedTo: string; until: string }
 

@@ -1,22 +1,18 @@
 /** The calls of pg-boss, which only this folder imports: jobs, retries, expiry, dead letters. */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { PgBoss as NewPgBoss } from 'pg-boss'
 import { handOver } from '../../migrations/migrations-table.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import type { Database } from '../../postgres/pools.ts'
 import { asIs } from '../../postgres/schema-names.ts'
 import type { Db } from '../../postgres/transaction.ts'
-import type { RetrySettings } from '../retry-settings.ts'
 import {
   assertBossIsMade,
   assertTablesAreAsNeeded,
   JOBS_SCHEMA,
   SCHEMA_VERSION,
 } from './boss-tables.ts'
-import { recordParked } from './groups-table.ts'
-import { deadLetterQueueOf, type NewJob } from '../job.ts'
+import { deadLetterQueueOf } from '../job.ts'
 import { setUpDeadLetters, setUpQueueTable, type TableSetupDatabase } from './jobs-table-setup.ts'
-import { parkJobs, parkRestricted } from './park-jobs.ts'
 import type { Jobs as PgBoss } from './boss-interface.ts'
 
 /**
@@ -40,12 +36,6 @@ const QUEUE_SETTINGS = {
 /** Dead letters are deleted by periodic tasks, see `deleteOldDeadLetters`. */
 const DEAD_LETTER_SETTINGS = { retentionSeconds: 60 * 365 * 24 * 3600, retryLimit: 0 }
 
-/**
- * pg-boss also queries where a queue's table is, once for each queue. It does so on the connection of
- * the call: a second connection may never come from a pool that is all in use.
- */
-const connectionOfCall = new AsyncLocalStorage<Db>()
-
 export async function startBoss(
   { maintenance: pool, names }: Pick<Database, 'maintenance' | 'names'>,
   /** The option `migrate` is 'check'. */
@@ -60,7 +50,7 @@ export async function startBoss(
     migrate: !isCheck || made > SCHEMA_VERSION,
     createSchema: rows[0].is_new,
     db: {
-      executeSql: (text, values) => (connectionOfCall.getStore() ?? pool).query(asIs(text), values),
+      executeSql: (text, values) => pool.query(asIs(text), values),
     },
     schema: names?.jobs ?? JOBS_SCHEMA,
     schedule: false,
@@ -140,73 +130,12 @@ async function createOrUpdate(
   if (!isUpToDate) await boss.updateQueue(name, settings)
 }
 
-/** Only what differs from the settings of the queue, so that most jobs store none of it. */
-function retryColumnsOf(retry: RetrySettings) {
-  const { retryLimit, retryDelay, retryBackoff, retryDelayMax } = QUEUE_SETTINGS
-  return {
-    ...(retry.maxAttempts - 1 === retryLimit ? {} : { retryLimit: retry.maxAttempts - 1 }),
-    ...(retry.retryDelaySeconds === retryDelay ? {} : { retryDelay: retry.retryDelaySeconds }),
-    ...(retry.retryBackoff === retryBackoff ? {} : { retryBackoff: retry.retryBackoff }),
-    ...(retry.retryDelayMaxSeconds === retryDelayMax
-      ? {}
-      : { retryDelayMax: retry.retryDelayMaxSeconds }),
-  }
-}
-
-/** Jobs that one statement inserts: an event may fan out to a hundred thousand. */
-const INSERT_PORTION = 5000
-
-export async function insertJobs(
-  boss: PgBoss,
-  db: Db,
-  queue: string,
-  jobs: NewJob[],
-  retry: RetrySettings,
-): Promise<void> {
-  const columns = retryColumnsOf(retry)
-  for (let start = 0; start < jobs.length; start += INSERT_PORTION) {
-    const rows = jobs
-      .slice(start, start + INSERT_PORTION)
-      .map((job) => ({ id: job.id, data: job.data, ...groupColumnsOf(job), ...columns }))
-    await onConnection(db, (options) => boss.insert(queue, rows, options))
-  }
-  // pg-boss's `insert` cannot set `blocked`.
-  const parked = jobs.filter((job) => job.parked)
-  await parkJobs(
-    db,
-    queue,
-    parked.map(({ id }) => id),
-  )
-  await recordParked(db, queue, [...new Set(parked.flatMap(({ group }) => group ?? []))].toSorted())
-  const grouped = jobs.filter((job) => job.group !== undefined && !job.parked && !job.outsideGroup)
-  await parkRestricted(
-    db,
-    queue,
-    grouped.map(({ id }) => id),
-  )
-}
-
-/** The group is written twice: `group.id` limits fetches, `singletonKey` has the indexes. */
-function groupColumnsOf({ group, outsideGroup }: NewJob) {
-  if (group === undefined) return {}
-  return outsideGroup ? { singletonKey: group } : { group: { id: group }, singletonKey: group }
-}
-
 /** Takes back jobs whose lease has expired, and deletes old rows. */
 export const supervise = (boss: PgBoss): Promise<void> => boss.supervise()
 
 /** Deletes the waiting jobs of the queue; its dead letters stay. */
 export async function emptyQueue(boss: PgBoss, queue: string): Promise<void> {
   if (await boss.getQueue(queue)) await boss.deleteQueuedJobs(queue)
-}
-
-const onConnection = <T>(db: Db, call: (options: { db: BossDb }) => Promise<T>): Promise<T> =>
-  connectionOfCall.run(db, () =>
-    call({ db: { executeSql: (text, values) => db.query(asIs(text), values) } }),
-  )
-
-interface BossDb {
-  executeSql(text: string, values?: unknown[]): ReturnType<Db['query']>
 }
 
 export type { PgBoss }

@@ -17,14 +17,11 @@ const JOB = {
   name: ['text', 'the queue'],
   data: ['jsonb', 'the data of the job'],
   state: ['job_state', 'the state'],
-  /** Inserts make jobs of the first lane. -1 is the retry lane: see `PRIORITY`. */
+  /** Inserts make jobs of the first lane: see `PRIORITY`. */
   priority: ['int4', 'the lane', '0'],
   /** When the job was made, plus microseconds by its position among those that one statement made. */
   created_on: ['timestamptz', 'the order'],
-  /**
-   * Of a job that is parked at its insert plus those microseconds. A job whose probe has failed is due
-   * after the others of its group.
-   */
+  /** A job whose probe has failed is due after the others of its group. */
   start_after: ['timestamptz', 'when the job is due'],
   /** Is moved with `start_after` when a job is postponed: pg-boss deletes what is older. */
   keep_until: ['timestamptz', 'how long a waiting job is kept'],
@@ -52,13 +49,13 @@ const JOB = {
    * pg-boss a key that two jobs may not share.
    */
   singleton_key: ['text', 'the group that the job belongs to'],
-  /** fetch-due-jobs.ts. In pg-boss for limits of a tier. */
+  /** claim-jobs.ts. In pg-boss for limits of a tier. */
   group_tier: ['text', 'the process that has claimed the job'],
   /**
-   * park-jobs.ts. An active job of a restricted group keeps it, so that it is parked again after a
-   * failure. In pg-boss the job waits for other jobs.
+   * From its insert on: its index is ours, and pg-boss's index of fetches has no entry of it. In pg-boss the job
+   * waits for other jobs.
    */
-  blocked: ['bool', 'whether the job is parked'],
+  blocked: ['bool', 'whether the job obeys a group'],
   /** Or that its process died: see `isLost`. */
   output: ['jsonb', 'what the last attempt left'],
   policy: ['text', "the queue's policy, which all of our queues have as it comes"],
@@ -95,26 +92,27 @@ export const COLUMNS: Record<'job' | 'queue' | 'version', Record<string, Column>
 export const STATES = ['created', 'retry', 'active', 'completed', 'cancelled', 'failed']
 
 // The definitions of indexes are written as Postgres writes them, to be compared with what it has.
-const IS_PARKED = `WHERE (blocked AND (state < 'active'::svc_jobs.job_state))`
+const WAITS = `blocked AND (state < 'active'::svc_jobs.job_state)`
 const IS_DEAD_LETTER = `name ~~ '%.dlq'::text`
 
 /** Of pg-boss, in each table of jobs, under any name. */
 export const INDEXES_OF_PG_BOSS = [
   'UNIQUE USING btree (name, id)',
-  /** The order of the fetches, of parking, and of the counts. */
+  /** The order of the fetches of jobs without a group. */
   `USING btree (name, priority DESC, created_on, start_after) WHERE ((state < 'active'::svc_jobs.job_state) AND (NOT blocked))`,
   /** The attempts of a group that are under way. */
   `USING btree (name, group_id) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NOT NULL))`,
 ]
 
 /**
- * Ours, in each table of jobs of our queues: of parked jobs by when they are due, and by age; and of
- * active jobs without a group. They are partial, so that other jobs do not pay for them. The name of the
- * table follows.
+ * Ours, in each table of jobs of our queues: of jobs of groups that wait, of retries among them by when they are
+ * due, and of those that wait aside by age; and of active jobs without a group. They are partial, so that other
+ * jobs do not pay for them. The name of the table follows.
  */
 export const INDEXES = {
-  svc_parked_: `USING btree (singleton_key, start_after) ${IS_PARKED}`,
-  svc_ordered_: `USING btree (singleton_key, created_on, id) ${IS_PARKED}`,
+  svc_waiting_: `USING btree (priority, singleton_key, start_after) WHERE (${WAITS})`,
+  svc_due_: `USING btree (start_after) WHERE (${WAITS} AND (priority = '-1'::integer))`,
+  svc_ordered_: `USING btree (singleton_key, created_on, id) WHERE (${WAITS} AND (priority = '-2'::integer))`,
   svc_active_: `USING btree (name) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NULL))`,
 }
 

@@ -1,4 +1,4 @@
-/** The table of groups that have, or may have, parked jobs. */
+/** The table of groups whose jobs wait aside, or did so a while ago. */
 import type { Db } from '../../postgres/transaction.ts'
 
 export interface JobGroup {
@@ -7,8 +7,8 @@ export interface JobGroup {
   held: boolean
   /** Whether its circuit is open: its last attempts failed. */
   circuitOpen: boolean
-  /** When a job of it was parked last, as text. */
-  parkedAt: string
+  /** The transaction in which it was held, released or restricted last, or its circuit changed. */
+  changedBy: string
   restricted: boolean
   rateSeconds: number | null
   /** Attempts at a time over all processes, where that is restricted. */
@@ -18,22 +18,35 @@ export interface JobGroup {
    * may claim the next. A group with an order and a rate does not have this.
    */
   ordered: boolean
-  /**
-   * For a restricted group: since when jobs of it may wait among those of other groups, as text.
-   */
-  unparkedSince: string | null
 }
 
-export async function listJobGroups(db: Db, queue: string): Promise<JobGroup[]> {
+export interface JobGroups {
+  rows: JobGroup[]
+  /** Changes from then on are not, or not surely, among the rows. */
+  seen: string
+}
+
+/** Those that have changed since `seen` of an earlier call; `null`: all. */
+export async function listJobGroups(
+  db: Db,
+  queue: string,
+  seen: string | null,
+): Promise<JobGroups> {
   const { rows } = await db.query(
-    `select recipient as "group", held, circuit_open as "circuitOpen", parked_at::text as "parkedAt",
-            restricted, unparked_since::text as "unparkedSince", rate_seconds as "rateSeconds",
-            case when ordered then 1 else max_in_flight end as "maxInFlight",
-            ordered and rate_limit is null as ordered
-       from svc."__svc.recipient_states" where queue = $1`,
-    [queue],
+    `select pg_snapshot_xmin(pg_current_snapshot())::text as seen,
+            (select json_agg(json_build_object(
+               'group', recipient, 'held', held, 'circuitOpen', circuit_open,
+               'changedBy', changed_by::text, 'restricted', restricted, 'rateSeconds', rate_seconds,
+               'maxInFlight', case when ordered then 1 else max_in_flight end,
+               'ordered', ordered and rate_limit is null))::text
+               from svc."__svc.recipient_states"
+              where queue = $1 and ($2::xid8 is null or changed_by >= $2::xid8)
+                -- Rows that were restored from a dump name transactions of another server.
+                and ($2::xid8 is null or changed_by < pg_snapshot_xmax(pg_current_snapshot()))) as rows`,
+    [queue, seen],
   )
-  return rows
+  const [answer] = rows as [{ seen: string; rows: string | null }]
+  return { rows: answer.rows === null ? [] : JSON.parse(answer.rows), seen: answer.seen }
 }
 
 /** From the commit on no job of the group starts (`held`), or its jobs go on. */
@@ -42,7 +55,7 @@ export async function setHeld(db: Db, queue: string, group: string, held: boolea
     `insert into svc."__svc.recipient_states" as known (queue, recipient, held) values ($1, $2, $3)
      on conflict (queue, recipient) do update
        -- A released group starts with a closed circuit.
-       set held = excluded.held, parked_at = now(),
+       set held = excluded.held, changed_by = pg_current_xact_id(),
            circuit_open = known.circuit_open and excluded.held`,
     [queue, group, held],
   )
@@ -59,55 +72,51 @@ export async function setCircuits(
     `insert into svc."__svc.recipient_states" (queue, recipient, circuit_open)
      select $1, recipient, $3 from unnest($2::text[]) as recipient order by recipient
      on conflict (queue, recipient) do update
-       set circuit_open = excluded.circuit_open, parked_at = now()`,
+       set circuit_open = excluded.circuit_open, changed_by = pg_current_xact_id()`,
     [queue, groups, isOpen],
   )
 }
 
 /**
- * Jobs of these groups are parked in the same transaction: processes see the groups from its commit
- * on, and their rows stay for a while.
+ * Deletes the rows that say nothing any more, of groups that have no jobs of the lane aside. Returns the groups that have no
+ * row now. A transaction of its own: rows are locked before it looks for jobs, since those that put jobs aside keep
+ * the row locked until their commit, and those that begin meanwhile wait, and see none.
  */
-export async function recordParked(db: Db, queue: string, groups: string[]): Promise<void> {
-  if (groups.length === 0) return
-  await db.query(
-    `insert into svc."__svc.recipient_states" (queue, recipient)
-     select $1, recipient from unnest($2::text[]) as recipient order by recipient
-     on conflict (queue, recipient) do update set parked_at = now()`,
-    [queue, groups],
-  )
-}
-
-/** Deletes the rows of groups without parked jobs. Returns the groups whose row was deleted. */
 export async function deleteUnusedGroups(
   db: Db,
   queue: string,
   groups: string[],
 ): Promise<string[]> {
   if (groups.length === 0) return []
+  const { rows: locked } = await db.query(
+    `select recipient from svc."__svc.recipient_states"
+      where queue = $1 and recipient = any($2::text[])
+        and not held and not circuit_open and not restricted
+        for update skip locked`,
+    [queue, groups],
+  )
   const { rows } = await db.query(
-    `with unused as materialized (
-       select recipient from svc."__svc.recipient_states" as known
-        where queue = $1 and recipient = any($2::text[]) and not held and not circuit_open
-          and not restricted
-          -- A job that another transaction is parking is not visible below, but has set parked_at.
-          and parked_at < now() - interval '10 seconds'
+    `with deleted as (
+       delete from svc."__svc.recipient_states" as known
+        where known.queue = $1 and known.recipient = any($2::text[])
           -- Not as an anti-join: the plan for an empty table would scan all jobs. The indexes of jobs have
           -- the default collation.
           and (select true from svc_jobs.job
-                where job.name = $1 and job.singleton_key = known.recipient collate "default"
+                where job.name = $1 and job.priority = -2
+                  and job.singleton_key = known.recipient collate "default"
                   and job.blocked and job.state < 'active' limit 1) is null
-          -- A running job is parked again where the group was restricted when the job began.
+          -- They may come back to where they were.
           and (select true from svc_jobs.job
-                where job.name = $1 and job.group_id = known.recipient collate "default"
-                  and job.blocked and job.state = 'active' limit 1) is null
-          -- The pump waits for this: a transaction of the host may hold a row for as long as it takes.
-          for update skip locked)
-     delete from svc."__svc.recipient_states" as known
-      using unused
-      where known.queue = $1 and known.recipient = unused.recipient
-     returning known.recipient as "group"`,
-    [queue, groups],
+                where job.name = $1 and job.priority = -2
+                  and job.group_id = known.recipient collate "default"
+                  and job.state = 'active' limit 1) is null
+       returning known.recipient
+     )
+     select asked.recipient as "group" from unnest($3::text[]) as asked (recipient)
+      where asked.recipient in (select recipient from deleted)
+         or (select true from svc."__svc.recipient_states" as known
+              where known.queue = $1 and known.recipient = asked.recipient) is null`,
+    [queue, (locked as { recipient: string }[]).map(({ recipient }) => recipient), groups],
   )
   return rows.map(({ group }: { group: string }) => group)
 }

@@ -5,13 +5,13 @@ import type { Db } from '../../postgres/transaction.ts'
 export interface QueueCount {
   /** The name of the queue. */
   queue: string
-  /** Jobs that have not begun: those that are due, those of a later time, and parked ones. */
+  /** Jobs that have not begun: those that are due, those of a later time, and those aside. */
   waiting: number
   /** Jobs that some process is working on. */
   active: number
   /**
-   * For how many seconds the oldest due job has been due; 0 without one. Parked jobs are left out:
-   * they wait for their webhook and not for a free slot.
+   * For how many seconds the oldest due job has been due; 0 without one. Jobs of webhooks that are inactive or
+   * limited, or whose circuit is open, are left out: they wait for their webhook and not for a free slot.
    */
   oldestSeconds: number
   /** Dead letters. */
@@ -20,17 +20,42 @@ export interface QueueCount {
 
 /** Up to how many jobs of a queue are counted; for longer queues pg-boss's own counts are taken. */
 export const COUNTED = 10_000
-/** How many jobs of each lane are searched for the oldest due one, where the queue is longer. */
+/**
+ * Where the queue is longer: how many jobs of each lane are searched for the oldest due one, or, in the first lane,
+ * the oldest of how many webhooks.
+ */
 const MOST_SEARCHED = 1000
 
 const JOBS_OF = (queue: string, limit: string) => `
-  select state, blocked, start_after from svc_jobs.job where name = ${queue} limit ${limit}`
+  select state, priority, start_after from svc_jobs.job where name = ${queue} limit ${limit}`
 
-/** The order is that of pg-boss's index of waiting jobs, so that nothing is sorted. */
-const FIRST_OF_LANE = (ofLane: string) => `(
+/** The orders are those of indexes of waiting jobs, so that nothing is sorted. */
+const FIRST_OF_LANE = (lane: string) => `(
   select start_after from svc_jobs.job
-   where name = wanted.queue and state < 'active' and not blocked and ${ofLane}
+   where name = wanted.queue and state < 'active' and not blocked and priority = ${lane}
    order by priority desc, created_on limit ${MOST_SEARCHED})`
+
+const FIRST_OF_RETRIES = `(
+  select start_after from svc_jobs.job
+   where name = wanted.queue and state < 'active' and blocked and priority = -1
+   order by start_after limit 1)`
+
+/** One of each webhook. */
+const FIRST_OF_WEBHOOKS = `(
+  with recursive line (recipient, start_after) as (
+    select (first).singleton_key, (first).start_after from (
+      select (select job from svc_jobs.job as job
+               where job.name = wanted.queue and job.priority = 0 and job.blocked and job.state < 'active'
+               order by job.priority, job.singleton_key, job.start_after limit 1) as first) as its
+    union all
+    select (first).singleton_key, (first).start_after from (
+      select (select job from svc_jobs.job as job
+               where job.name = wanted.queue and job.priority = 0 and job.singleton_key > line.recipient
+                 and job.blocked and job.state < 'active'
+               order by job.priority, job.singleton_key, job.start_after limit 1) as first
+        from line where line.recipient is not null) as its
+  )
+  select start_after from line limit ${MOST_SEARCHED})`
 
 /** pg-boss refreshes its counts every few seconds, where some process works on jobs. */
 const COUNT_QUEUES = `
@@ -44,8 +69,8 @@ const COUNT_QUEUES = `
               else head.active end::int as active,
          coalesce(extract(epoch from now() - case when head.seen > $2 then (
              select min(start_after)
-               from (${FIRST_OF_LANE('priority >= 0')} union all ${FIRST_OF_LANE('priority < 0')})
-                      as first
+               from (${FIRST_OF_LANE('0')} union all ${FIRST_OF_LANE('-1')}
+                      union all ${FIRST_OF_RETRIES} union all ${FIRST_OF_WEBHOOKS}) as first
               where start_after <= now())
            else head.oldest end), 0)::float8 as "oldestSeconds",
          case when letters.seen > $2 then greatest(letters.seen, dead_letter_queue.queued_count)
@@ -58,7 +83,7 @@ const COUNT_QUEUES = `
             count(*) filter (where state < 'active') as waiting,
             count(*) filter (where state = 'active') as active,
             min(start_after)
-              filter (where state < 'active' and not blocked and start_after <= now()) as oldest
+              filter (where state < 'active' and priority > -2 and start_after <= now()) as oldest
        from (${JOBS_OF('wanted.queue', '$2 + 1')}) as job
    ) as head
    cross join lateral (

@@ -53,7 +53,8 @@ export class QueueTable {
 }
 
 /** A condition for the jobs of the queue `$1`, which a table of its own does not need. */
-const ofQueueIn = (table: string): string => (table === ALL_QUEUES ? 'job.name = $1 and ' : '')
+export const ofQueueIn = (table: string): string =>
+  table === ALL_QUEUES ? 'job.name = $1 and ' : ''
 
 /** A condition for the jobs with these `ctid`s, an expression of SQL, that are of the queue `$1`. */
 export const isAnyIn = (table: string, ctids: string): string =>

@@ -17,7 +17,7 @@ export const RECOVERY_SECONDS = 9
 export const DEATH_WATCH_SECONDS = 2
 /**
  * How often pg-boss makes its own checks: a dozen statements, some of which read all jobs, also a million
- * parked ones.
+ * that wait.
  */
 const CHECKS_EVERY_MS = 60_000
 /** After an outage of Postgres running processes get the time of a lease to renew theirs. */

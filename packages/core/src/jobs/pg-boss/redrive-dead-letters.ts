@@ -2,25 +2,25 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf } from '../job.ts'
 import { IN_INDEX, isReserved, type DeadLetterSelection, type Moved } from './dead-letters.ts'
-import type { RetrySettings } from '../retry-settings.ts'
+import { retryColumns, type RetrySettings } from '../retry-settings.ts'
 import type { Worker } from '../worker.ts'
 import { LOST_OF_TAKEN, lostOfTaken } from './lost-letters.ts'
 
-/** $3 to $6 of the statements that make jobs. */
-const retryColumns = (retry: RetrySettings) => [
-  retry.maxAttempts - 1,
-  retry.retryDelaySeconds,
-  retry.retryBackoff,
-  retry.retryDelayMaxSeconds,
-]
-
-/** Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted: parked ones of groups. */
+/**
+ * Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted. Those of a group wait with
+ * the retries, so that its new ones keep their latency. `$3` to `$6` are `retryColumns`.
+ */
 const INSERT_TAKEN = `insert into svc_jobs.job
        (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
         retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
         deletion_seconds, policy, dead_letter)
      -- With a new id: the row that died keeps its id for up to a minute.
-     select taken.id, $1, 0,
+     select taken.id, $1,
+            case when (select true from svc."__svc.recipient_states" as known
+                        where known.queue = $1 and known.recipient = taken.group_id
+                          and (known.held or known.circuit_open or known.restricted)
+                          for key share) then -2
+                 when taken.group_id is not null then -1 else 0 end,
             (taken.data - 'unsentSince' - 'publishedRetryLimit') || jsonb_build_object('attemptsBefore',
               coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
             taken.group_id is not null, taken.singleton_key, taken.group_id, $3, $4, $5, $6, now(),
@@ -31,7 +31,7 @@ const INSERT_TAKEN = `insert into svc_jobs.job
        from taken join svc_jobs.queue as queue on queue.name = $1`
 
 /**
- * Makes parked jobs of a portion of a group's dead letters, the oldest first. Two calls at once share the
+ * Makes jobs of a portion of a group's dead letters, the oldest first. Two calls at once share the
  * dead letters. The worker of the queue writes the rows that only these letters can tell of.
  */
 export async function redriveDeadLetters(
@@ -90,8 +90,7 @@ export interface RequeueSelection {
 }
 
 /**
- * Makes jobs of a portion of the dead letters of a queue without groups: they are not parked, and can
- * be fetched at once. Only dead letters between `afterId` and `beforeId` are taken.
+ * Makes jobs of a portion of the dead letters of a queue without groups. Only dead letters between `afterId` and `beforeId` are taken.
  */
 export async function requeueDeadLetters(
   db: Db,

@@ -17,33 +17,10 @@ export interface Restrictions {
 export const isRestricted = ({ rateLimit, maxInFlight, ordered }: Restrictions): boolean =>
   rateLimit !== null || maxInFlight !== null || ordered
 
-/** The jobs of the group go on as those of any other. Those that are parked are claimed in turns. */
+/** The jobs of the group go on as those of any other. */
 export async function liftRestrictions(db: Db, queue: string, group: string): Promise<void> {
   // As text: Prisma reads no column of type void.
   await db.query('select svc."__svc.lift_restrictions"($1, $2)::text', [queue, group])
-}
-
-/**
- * Marks restricted groups as claimable once all of their jobs are parked. A job that another
- * process is parking counts as not parked. `since`: as it was read. Returns whether any group was
- * marked.
- */
-export async function endParking(
-  db: Db,
-  queue: string,
-  groups: { group: string; since: string }[],
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update svc."__svc.recipient_states" as known set unparked_since = null
-       from unnest($2::text[], $3::text[]) as parked (recipient, since)
-      where known.queue = $1 and known.recipient = parked.recipient
-        and known.unparked_since = parked.since::timestamptz
-        and (select true from svc_jobs.job
-              where job.name = $1 and job.state < 'active' and not job.blocked
-                and job.group_id = known.recipient limit 1) is null`,
-    [queue, groups.map(({ group }) => group), groups.map(({ since }) => since)],
-  )
-  return rowCount !== 0
 }
 
 /** Deletes grants that no rate counts any more: the longest span is a day. */

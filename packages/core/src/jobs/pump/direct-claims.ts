@@ -6,8 +6,9 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job } from '../job.ts'
 import { findClaimed } from '../pg-boss/jobs-table.ts'
-import { claimProbe } from '../pg-boss/parked-jobs.ts'
+import { claimProbe } from '../pg-boss/waiting-jobs.ts'
 import type { Fetcher } from './fetcher.ts'
+import type { Lane } from './lane.ts'
 import type { Slots } from './slots.ts'
 
 interface Parts {
@@ -17,7 +18,8 @@ interface Parts {
   owner: string
   slots: Slots
   groups: Pick<GroupScheduler, 'begin'>
-  fetcher: Pick<Fetcher, 'admitAndBegin' | 'beginAdmitted' | 'hasTooManyUnsettled' | 'needsRoom'>
+  fetcher: Pick<Fetcher, 'admitAndBegin' | 'beginAdmitted' | 'hasTooManyUnsettled'>
+  first: Pick<Lane, 'needsRoom'>
   /** These jobs wait again. */
   giveBack: (jobs: Job[]) => void
   log: { error(details: object, message: string): void }
@@ -42,8 +44,8 @@ export class DirectClaims {
 
   /** Slots for first attempts that a publish may take; 0 while other jobs wait for them. */
   room(): number {
-    const { fetcher, slots } = this.#parts
-    if (!this.#isOpen || fetcher.needsRoom('first') || fetcher.hasTooManyUnsettled()) return 0
+    const { fetcher, first, slots } = this.#parts
+    if (!this.#isOpen || first.needsRoom || fetcher.hasTooManyUnsettled()) return 0
     return Math.max(0, slots.free('first'))
   }
 
@@ -51,7 +53,7 @@ export class DirectClaims {
   beginCommitted(jobs: Job[]): void {
     const { fetcher, slots } = this.#parts
     slots.reserve('first', jobs.length)
-    fetcher.admitAndBegin('first', jobs, false)
+    fetcher.admitAndBegin(jobs, 0, 'first', false)
   }
 
   /**
@@ -83,7 +85,7 @@ export class DirectClaims {
       return false
     }
     groups.begin(group)
-    fetcher.beginAdmitted('retry', [job])
+    fetcher.beginAdmitted([job], 1)
     return true
   }
 }

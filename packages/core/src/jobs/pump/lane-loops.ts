@@ -18,7 +18,7 @@ interface Parts {
    * other's fetch.
    */
   inTurns: boolean
-  lanes: Record<Lane, { refill: Refill }>
+  refills: Record<Lane, Refill>
   fetchFailed: () => void
   log: PumpLog
 }
@@ -53,13 +53,13 @@ export class LaneLoops {
 
   /** Refills these lanes in turn. */
   async #run(turns: Lane[]): Promise<void> {
-    const { queue, lanes, fetchFailed, log } = this.#parts
+    const { queue, refills, fetchFailed, log } = this.#parts
     const sleep = this.#sleeps[turns[0] ?? 'first']
     let failures = 0
     while (!this.#isStopping) {
       try {
         let waitMs = Infinity
-        for (const lane of turns) waitMs = Math.min(waitMs, await lanes[lane].refill())
+        for (const lane of turns) waitMs = Math.min(waitMs, await refills[lane]())
         turns.reverse()
         if (failures > 0) log.info({ queue }, 'fetching jobs works again')
         failures = 0

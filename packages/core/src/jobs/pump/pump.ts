@@ -5,7 +5,7 @@
  */
 import type { Database } from '../../postgres/pools.ts'
 import { GroupScheduler } from '../groups/group-scheduler.ts'
-import { LANES, type Job, type Lane } from '../job.ts'
+import { LANES, type Job, type Lane as LaneName } from '../job.ts'
 import { QueueTable } from '../pg-boss/queue-table.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
@@ -13,12 +13,11 @@ import { Attempts } from './attempts.ts'
 import { DirectClaims } from './direct-claims.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchAhead } from './fetch-ahead.ts'
-import { FirstLane } from './first-lane.ts'
+import { Lane } from './lane.ts'
 import { OrderedRuns } from './ordered-runs.ts'
 import { LaneDueTimes } from './lane-due-times.ts'
 import { LaneLoops, type PumpLog } from './lane-loops.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
-import { ParkedJobClaims } from './claim-parked-jobs.ts'
 import { IDLE_AFTER_MS } from './poll-interval.ts'
 import type { QueuePolls } from './queue-polls.ts'
 import { RetryLane } from './retry-lane.ts'
@@ -58,13 +57,11 @@ export class Pump {
   /** The jobs that this process has claimed and not settled, by their ids. */
   #held = new Map<string, Job>()
   #runs: OrderedRuns
-  #lanes: { first: FirstLane; retry: RetryLane }
+  #lanes: Record<LaneName, Lane>
+  #retryLane: RetryLane
   #loops: LaneLoops
   #slots: Slots
-  #dueTimes = new LaneDueTimes({
-    wake: (lane) => this.#wakeLane(lane),
-    parkDue: () => this.#groups.parkDue(),
-  })
+  #dueTimes = new LaneDueTimes((lane) => this.#wakeLane(lane))
   #isStopping = false
 
   constructor(parts: Parts) {
@@ -77,6 +74,7 @@ export class Pump {
     const fetchAhead = new FetchAhead(worker.concurrency)
     const groups = new GroupScheduler({
       queue,
+      table,
       withoutGroups: worker.withoutGroups === true,
       read: worker.read,
       windows: slots.windows,
@@ -86,6 +84,7 @@ export class Pump {
       isNotified,
       changed: () => parts.groupsWritten(),
       wake: () => this.#wakeLane('retry'),
+      moved: () => this.wakeAll(),
       wakeClaims: () => this.#loops.wake('retry'),
     })
     const held = this.#held
@@ -96,7 +95,9 @@ export class Pump {
         if (others.length === 0) return
         const recorder = isRecorded ? worker : { queue }
         await settleBatch(db, recorder, others, lockMs, (settled) => {
-          for (const one of settled) this.#dueTimes.note(one, groups.isCircuitOpen(one.job.group))
+          for (const one of settled) {
+            if (!groups.isCircuitOpen(one.job.group)) this.#dueTimes.note(one)
+          }
         })
         groups.restricted.settled(others.map(({ job }) => job))
       },
@@ -122,18 +123,26 @@ export class Pump {
       began: (job) => groups.restricted.begun(job),
       ended: (lane, job, outcome, tookMs) => this.#attemptEnded(lane, job, outcome, tookMs),
     })
-    const fetcher = new Fetcher({
+    const fetcher = new Fetcher({ slots, fetchAhead, groups, held, attempts, outcomes })
+    const ofLane = {
+      withoutGroups: worker.withoutGroups === true,
       table,
       db: db.prepared,
       polls: parts.polls,
       owner,
       isNotified,
-      slots,
-      fetchAhead,
       groups,
-      held,
-      attempts,
-      outcomes,
+      fetcher,
+    }
+    const first = new Lane({
+      ...ofLane,
+      lane: 'first',
+      room: () => ({ first: fetcher.room('first'), retry: 0 }),
+    })
+    const retries = new Lane({
+      ...ofLane,
+      lane: 'retry',
+      room: () => RetryLane.room(fetcher, first),
     })
     const giveBack = (jobs: Job[]) => {
       for (const job of jobs) outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
@@ -144,25 +153,24 @@ export class Pump {
       owner,
       slots,
       groups,
-      begin: (lane, job) => fetcher.beginAdmitted(lane, [job]),
+      begin: (lane, job) => fetcher.beginAdmitted([job], lane === 'retry' ? 1 : 0),
       giveBack: (job) => giveBack([job]),
       release: (lane) => attempts.release(lane),
     })
-    this.claims = new DirectClaims({ queue, db, owner, slots, groups, fetcher, giveBack, log })
-    const parked = new ParkedJobClaims(slots, groups, fetcher)
+    const ofClaims = { queue, db, owner, slots, groups, fetcher, first, giveBack, log }
+    this.claims = new DirectClaims(ofClaims)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom(null)
     this.#slots = slots
     this.#groups = groups
     this.#outcomes = outcomes
     this.#attempts = attempts
     this.#fetcher = fetcher
-    this.#lanes = {
-      first: new FirstLane({ fetcher, groups, slots }),
-      retry: new RetryLane({ fetcher, groups, parked, slots, wakeLanesWithRoom }),
-    }
+    this.#lanes = { first, retry: retries }
+    this.#retryLane = new RetryLane({ fetcher, groups, first, retries, slots, wakeLanesWithRoom })
+    const refills = { first: () => first.fill(), retry: () => this.#retryLane.refill() }
     const { fetchFailed } = parts
     const inTurns = worker.concurrency === 1
-    this.#loops = new LaneLoops({ queue, inTurns, lanes: this.#lanes, fetchFailed, log })
+    this.#loops = new LaneLoops({ queue, inTurns, refills, fetchFailed, log })
   }
 
   start(): void {
@@ -233,7 +241,7 @@ export class Pump {
     this.#dueTimes.stop()
   }
 
-  #attemptEnded(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void {
+  #attemptEnded(lane: LaneName, job: Job, outcome: Outcome, tookMs: number): void {
     this.#runs.ended(lane, { job, outcome })
     this.#outcomes.add({ job, outcome, endedAt: performance.now() })
     this.#groups.ended(job, outcome, tookMs)
@@ -244,15 +252,14 @@ export class Pump {
   #wakeLanesWithRoom(group: string | null): void {
     const fetcher = this.#fetcher
     for (const lane of LANES) {
-      if (fetcher.mayBringMore(lane, group) && fetcher.room(lane) > 0) this.#wakeLane(lane)
+      if (this.#lanes[lane].mayBringMore(group) && fetcher.room(lane) > 0) this.#wakeLane(lane)
     }
     // Without a fetch of retries: one for each attempt would find nothing.
-    if (this.#lanes.retry.mayClaimMore && this.#fetcher.room('retry') > 0) this.#loops.wake('retry')
+    if (this.#retryLane.mayClaimMore && this.#fetcher.room('retry') > 0) this.#loops.wake('retry')
   }
 
-  #wakeLane(lane: Lane): void {
-    this.#fetcher.expect(lane)
-    if (lane === 'retry') this.#lanes.retry.expectRetries()
+  #wakeLane(lane: LaneName): void {
+    this.#lanes[lane].expect()
     this.#loops.wake(lane)
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Lane } from '../job.ts'
-import { findDueLanes } from '../pg-boss/fetch-due-jobs.ts'
+import { findDueLanes } from '../pg-boss/claim-jobs.ts'
 
 /** How long a poll waits for others. Their times are the same, and their timers not quite. */
 const TOGETHER_MS = 20

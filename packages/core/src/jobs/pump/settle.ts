@@ -58,8 +58,6 @@ export async function settleBatch(
 
 /** The rows to write with the settlement of one outcome in one statement; `null`: it needs a transaction. */
 export function rowsOf({ record, follow }: Recorder, ended: Ended): object[] | null {
-  // It writes the row of the recipient, which a transaction of the host may hold for as long as it takes.
-  if (ended.result === 'parked') return null
   if (ended.result === 'dead' && follow) return null
   return record ? record.rowsOf(ended) : []
 }
@@ -117,8 +115,7 @@ export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
  * Whether the settlement changes the row of a webhook or of a group, which a transaction of the host may
  * hold for as long as it takes.
  */
-export const needsSharedRow = ({ outcome }: JobOutcome): boolean =>
-  outcome.kind === 'rejected' || outcome.kind === 'parked'
+export const needsSharedRow = ({ outcome }: JobOutcome): boolean => outcome.kind === 'rejected'
 
 /**
  * Whether it is settled alone, in a transaction of its own: a probe that has succeeded resumes its group,

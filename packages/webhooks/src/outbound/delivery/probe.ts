@@ -32,7 +32,7 @@ const PROBE_MARGIN_SECONDS = 5
 
 /**
  * When a probe is due again if a delivery waits but its attempt could not begin. Either another
- * transaction has locked the job, for example to park it, or this process has no free slot.
+ * transaction has locked the job, for example to move it, or this process has no free slot.
  */
 const PROBE_AGAIN_SECONDS = 0.5
 

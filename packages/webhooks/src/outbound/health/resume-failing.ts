@@ -82,13 +82,13 @@ export async function resumeFailing(
 const NOT_ALL_DUE =
   'could not make all waiting deliveries of a webhook due now; the others keep their due times'
 
-/** Jobs that are being parked are locked for milliseconds. */
+/** Jobs that are being moved are locked for milliseconds. */
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 5000
 
 /**
  * Makes the deliveries due that were too many for one transaction, or locked by another one, as those
- * that are just being parked. Where the process ends in between, they come when they are due.
+ * that are just being moved. Where the process ends in between, they come when they are due.
  */
 async function makeRestDue(core: Core, id: string, attemptedBefore: string): Promise<void> {
   try {

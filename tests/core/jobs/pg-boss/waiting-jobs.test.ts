@@ -1,26 +1,26 @@
 import { useCore, type Core } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { recordParked } from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
-import { workPortion } from '../../../../packages/core/src/jobs/groups/work-portion.ts'
 import {
-  insertWork,
-  lockWork,
-  type Work,
-} from '../../../../packages/core/src/jobs/groups/work-table.ts'
-import { claimParked, claimProbe } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
+  deleteUnusedGroups,
+  setHeld,
+} from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
 import {
-  parkWaiting,
-  SCAN_START,
-  type ScanPosition,
-} from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
+  claimAside,
+  fetchLap,
+  fetchOldestRetries,
+  type Lap,
+} from '../../../../packages/core/src/jobs/pg-boss/claim-jobs.ts'
 import { makeRetriesDue } from '../../../../packages/core/src/jobs/pg-boss/make-retries-due.ts'
-import { startHost } from '../../support/host.ts'
+import { QueueTable } from '../../../../packages/core/src/jobs/pg-boss/queue-table.ts'
 import { settle } from '../../../../packages/core/src/jobs/pg-boss/settle.ts'
-import { NO_ENDS } from '../../support/claimed-jobs.ts'
+import { claimProbe, moveJobs } from '../../../../packages/core/src/jobs/pg-boss/waiting-jobs.ts'
+import { startHost } from '../../support/host.ts'
+import { A_LAP, NO_ENDS } from '../../support/claimed-jobs.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
-const PORTION = 2000
+const THIRD = '00000000-0000-4000-8000-000000000003'
+const TABLE = new QueueTable(QUEUE)
 
 /** A queue with the given number of jobs of each group, and no worker. */
 async function queueOf(t: Test, counts: Record<string, number>): Promise<Core> {
@@ -53,38 +53,52 @@ async function countOf(core: Core, condition: string): Promise<number> {
   return rows[0].count
 }
 
-t.test('a portion moves what it selects, whatever the planner believes', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 2500, [OTHER]: 500 })
-  const walk = { groups: [GROUP], includesNotDue: false }
-  const first = await parkWaiting(core.db, QUEUE, walk, SCAN_START)
-  t.match(first, { parked: PORTION, groups: [GROUP] })
-  t.equal(await countOf(core, 'blocked'), PORTION)
+const lanesOf = async (core: Core, group: string): Promise<Record<string, number>> => {
+  const { rows } = await core.db.query(
+    `select priority, count(*)::int as count from svc_jobs.job
+      where name = $1 and singleton_key = $2 and state < 'active' group by 1`,
+    [QUEUE, group],
+  )
+  return Object.fromEntries(
+    rows.map((row: { priority: number; count: number }) => [row.priority, row.count]),
+  )
+}
 
-  let parked = first.parked
-  for (let place: ScanPosition | null = first.next; place;) {
-    const portion = await parkWaiting(core.db, QUEUE, walk, place)
-    parked += portion.parked
-    place = portion.next
-  }
-  t.equal(parked, 2500)
-  t.equal(await countOf(core, `blocked and singleton_key = '${OTHER}'`), 0)
+t.test('waiting jobs are moved in portions to where the table of groups has them', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 2500, [OTHER]: 500 })
+  await core.db.query(
+    `update svc_jobs.job set state = 'retry', priority = -1
+      where name = $1 and singleton_key = $2 and (data ->> 'n')::int < 100`,
+    [QUEUE, GROUP],
+  )
+  const move = () => moveJobs(core.db, QUEUE, [GROUP, OTHER])
+  t.same(await move(), { moved: 0, hasMore: false })
+  await setHeld(core.db, QUEUE, GROUP, true)
+  await setHeld(core.db, QUEUE, OTHER, false)
+  t.same(
+    [await move(), await move(), await move()],
+    [
+      { moved: 2000, hasMore: true },
+      { moved: 500, hasMore: false },
+      { moved: 0, hasMore: false },
+    ],
+  )
+  t.same([await lanesOf(core, GROUP), await lanesOf(core, OTHER)], [{ '-2': 2500 }, { '0': 500 }])
+  await setHeld(core.db, QUEUE, GROUP, false)
+  t.same([(await move()).moved, (await move()).moved], [2000, 500])
+  t.same(await lanesOf(core, GROUP), { '-1': 100, '0': 2400 })
 })
 
-t.test('parked jobs are claimed by their group, once each and the oldest first', async (t) => {
+t.test('jobs aside are claimed by their group, once each and the oldest first', async (t) => {
   const core = await queueOf(t, { [GROUP]: 300, [OTHER]: 300 })
-  const walk = { groups: [GROUP, OTHER], includesNotDue: false }
-  await parkWaiting(core.db, QUEUE, walk, SCAN_START)
+  await core.db.query(`update svc_jobs.job set priority = -2 where name = $1`, [QUEUE])
+  const limits = [
+    { group: GROUP, limit: 60 },
+    { group: OTHER, limit: 10 },
+  ]
   const claims = await Promise.all(
     Array.from({ length: 4 }, () =>
-      claimParked<{ n: number }>(
-        core.db,
-        QUEUE,
-        [
-          { group: GROUP, limit: 60 },
-          { group: OTHER, limit: 10 },
-        ],
-        'this process',
-      ),
+      claimAside<{ n: number }>(core.db, TABLE, limits, 'this process'),
     ),
   )
   const jobs = claims.flat()
@@ -92,70 +106,88 @@ t.test('parked jobs are claimed by their group, once each and the oldest first',
   const count = (group: string) => jobs.filter((job) => job.group === group).length
   t.strictSame([count(GROUP), count(OTHER)], [240, 40])
   t.match(jobs[0], { attempt: 1, startedOn: String, lost: false })
-  t.equal(await countOf(core, `state = 'active' and not blocked`), 280)
-  t.strictSame(await claimParked(core.db, QUEUE, [], 'this process'), [])
+  t.strictSame(await claimAside(core.db, TABLE, [], 'this process'), [])
 })
 
-t.test(
-  'jobs that are parked while the last of their group are discarded keep its row',
-  async (t) => {
-    const core = await queueOf(t, {})
-    await recordParked(core.db, QUEUE, [GROUP])
-    await insertWork(core.db, QUEUE, GROUP, 'discard')
-    const work = (await core.transaction((db) => lockWork(db, [QUEUE]))) as Work
-    // It has walked already, sees nothing parked, and ends.
-    const walked: Work = { ...work, position: { scan: null } }
-    const retry = {
-      maxAttempts: 1,
-      retryDelaySeconds: 0,
-      retryBackoff: false,
-      retryDelayMaxSeconds: 1,
-    }
-    let discarded: Promise<Work> | undefined
-    await core.transaction(async (db) => {
-      await core.queues.insert(db, QUEUE, [
-        { id: idOf('late'), data: {}, group: GROUP, parked: true },
-      ])
-      discarded = core.transaction((other) => workPortion(other, walked, {}, retry))
-      // The lock of the group's row is waited for.
-      for (let waits = 0; waits === 0;) {
-        const { rows } = await core.svc.database.query(
-          `select count(*)::int as count from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`,
-        )
-        waits = rows[0].count
-      }
-    })
-    t.type((await discarded)?.finishedAt, 'string')
-    t.equal(await countOf(core, 'blocked'), 1)
-    const { rowCount } = await core.db.query(
-      `select from svc."__svc.recipient_states" where not held`,
+const countsOf = (jobs: { group: string | null }[]) =>
+  [GROUP, OTHER, THIRD].map((group) => jobs.filter((job) => job.group === group).length)
+
+t.test('a lap brings of each group what it may have, from where it begins', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 50, [OTHER]: 3, [THIRD]: 50 })
+  const lap = async (its: Partial<Lap> & { limit: number }) =>
+    countsOf(await fetchLap(core.db, TABLE, { ...A_LAP, ...its }))
+  t.same(await lap({ limit: 100, each: 5 }), [5, 3, 5])
+  t.same(await lap({ limit: 8, each: 6, after: OTHER }), [2, 0, 6], 'those after it come first')
+  t.same(await lap({ limit: 100, each: 5, caps: { [GROUP]: 0, [THIRD]: 20 } }), [0, 0, 20])
+  t.same(await lap({ limit: 100, each: 0 }), [0, 0, 0])
+  t.same(await lap({ limit: 100, lane: 'retry', each: 9 }), [0, 0, 0])
+  await core.transaction(async (db) => {
+    await fetchLap(db, TABLE, { ...A_LAP, limit: 10, each: 10 })
+    t.same(await lap({ limit: 20, each: 20 }), [20, 0, 0], 'what others claim is passed')
+  })
+})
+
+t.test('retries that are due are found among those that are not', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 50, [OTHER]: 50, [THIRD]: 50 })
+  const set = (columns: string, where: string) =>
+    core.db.query(`update svc_jobs.job set ${columns} where name = $1 and ${where}`, [QUEUE])
+  await set(`priority = -1, start_after = now() + interval '1 hour'`, 'true')
+  const fetch = async (its: object = {}) =>
+    countsOf(
+      await fetchOldestRetries(core.db, TABLE, {
+        limit: 100,
+        each: 100,
+        caps: {},
+        owner: 'this process',
+        ...its,
+      }),
     )
-    t.equal(rowCount, 1, 'a worker will find it')
-  },
-)
+  t.same(await fetch(), [0, 0, 0])
+  await set('start_after = now()', `singleton_key <> '${GROUP}' and (data ->> 'n')::int < 10`)
+  t.same(await fetch({ each: 2, caps: { [THIRD]: 4 } }), [0, 2, 4])
+  t.same(await fetch({ limit: 3 }), [0, 3, 0])
+  t.same(await fetch(), [0, 5, 6])
+})
+
+t.test('a row goes only when no transaction can put jobs of its group aside', async (t) => {
+  const core = await queueOf(t, {})
+  await setHeld(core.db, QUEUE, GROUP, true)
+  const unused = () => core.transaction((db) => deleteUnusedGroups(db, QUEUE, [GROUP]))
+  t.same(await unused(), [], 'it is held')
+  await core.transaction(async (db) => {
+    await core.queues.insert(db, QUEUE, [{ id: idOf('late'), data: {}, group: GROUP }])
+    await setHeld(core.db, QUEUE, GROUP, false)
+    t.same(await unused(), [], 'a transaction has put a job aside')
+  })
+  t.same(await lanesOf(core, GROUP), { '-2': 1 })
+  t.same(await unused(), [])
+  await core.db.query(`update svc_jobs.job set state = 'active' where name = $1`, [QUEUE])
+  t.same(await unused(), [], 'one that is attempted may come back')
+  await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
+  await moveJobs(core.db, QUEUE, [GROUP])
+  t.same(await unused(), [GROUP])
+})
 
 t.test('the restrictions of a held group hold for its probe', async (t) => {
   const core = await queueOf(t, { [GROUP]: 3 })
   const probe = () => claimProbe<{ n: number }>(core.db, QUEUE, GROUP, 'this process')
-  await core.db.query(`update svc_jobs.job set blocked = true where name = $1`, [QUEUE])
-  await recordParked(core.db, QUEUE, [GROUP])
+  await setHeld(core.db, QUEUE, GROUP, true)
   const restrict = async (changes: string) => {
     await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
     const update = `update svc."__svc.recipient_states" set`
     await core.db.query(`${update} ordered = false, max_in_flight = null, rate_limit = null`)
     await core.db.query(`${update} ${changes}`)
+    await moveJobs(core.db, QUEUE, [GROUP])
   }
   await restrict('held = false')
   t.equal(await probe(), undefined, 'the group was resumed meanwhile')
 
   await restrict('held = true')
   t.match(await probe(), { isProbe: true, grant: undefined })
-  t.equal(await countOf(core, `state = 'active' and not blocked`), 1)
+  t.equal(await countOf(core, `state = 'active'`), 1)
 
   await restrict(`restricted = true, ordered = true`)
   t.match(await probe(), { isProbe: true, grant: { id: null } })
-  t.equal(await countOf(core, `state = 'active' and blocked`), 1, 'marked while it runs')
   t.equal(await probe(), undefined, 'another attempt is under way')
 
   await restrict('max_in_flight = 2')
@@ -172,14 +204,15 @@ t.test('the restrictions of a held group hold for its probe', async (t) => {
   )
   t.ok(await probe())
 
-  await restrict('unparked_since = now()')
-  t.equal(await probe(), undefined, 'older jobs may not be parked yet')
+  await restrict('ordered = true')
+  await core.db.query(`update svc_jobs.job set priority = 0 where data ->> 'n' = '0'`)
+  t.equal(await probe(), undefined, 'an older job may not be aside yet')
 })
 
 t.test('a probe of an order takes its first job, and none where that is locked', async (t) => {
   const core = await queueOf(t, { [GROUP]: 3 })
-  await parkWaiting(core.db, QUEUE, { groups: [GROUP], includesNotDue: false }, SCAN_START)
   await core.queues.hold(core.db, QUEUE, GROUP)
+  await moveJobs(core.db, QUEUE, [GROUP])
   const probe = async () =>
     (await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, 'this process'))?.data.n
   const restrict = (changes: string) =>
@@ -201,8 +234,8 @@ t.test('a probe of an order takes its first job, and none where that is locked',
 
 t.test('a job whose probe has failed is probed after the others, save in an order', async (t) => {
   const core = await queueOf(t, { [GROUP]: 3 })
-  await parkWaiting(core.db, QUEUE, { groups: [GROUP], includesNotDue: false }, SCAN_START)
   await core.queues.hold(core.db, QUEUE, GROUP)
+  await moveJobs(core.db, QUEUE, [GROUP])
   await core.db.query(
     `update svc_jobs.job set start_after = now() + interval '1 hour'
       where name = $1 and data ->> 'n' <> '0'`,
@@ -224,13 +257,13 @@ t.test('a job whose probe has failed is probed after the others, save in an orde
   t.strictSame([await failedProbe(), await failedProbe()], [0, 0])
 })
 
-t.test('retries of a group become due in portions, in line and parked ones', async (t) => {
+t.test('retries of a group become due in portions, wherever they wait', async (t) => {
   const core = await queueOf(t, { [GROUP]: 25, [OTHER]: 25 })
   await core.db.query(
     `update svc_jobs.job
-        set state = 'retry', retry_count = 1, blocked = (data ->> 'n')::int % 2 = 0,
+        set state = 'retry', retry_count = 1,
             -- The retry of a process that died keeps the priority of a first attempt.
-            priority = case when (data ->> 'n')::int % 3 = 0 then 0 else -1 end,
+            priority = -((data ->> 'n')::int % 3),
             started_on = now(), start_after = now() + interval '1 hour'
       where name = $1`,
     [QUEUE],
@@ -238,19 +271,12 @@ t.test('retries of a group become due in portions, in line and parked ones', asy
   const span = { since: '2020-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' }
   const failed = { group: GROUP, ...span, recovery: null }
   const counts: number[] = []
-  let position: ScanPosition | null = SCAN_START
   for (let isFinished = false; !isFinished;) {
-    const portion = await makeRetriesDue(core.db, QUEUE, failed, position, 4)
+    const portion = await makeRetriesDue(core.db, QUEUE, failed, 4)
     counts.push(portion.done)
-    position = portion.next
     isFinished = portion.isFinished
   }
-  t.equal(
-    counts.reduce((sum, count) => sum + count),
-    25,
-    'each once',
-  )
-  t.ok(counts.every((count) => count <= 4))
+  t.same(counts, [4, 4, 4, 4, 4, 4, 1, 0])
   t.equal(await countOf(core, `start_after <= now() and singleton_key = '${GROUP}'`), 25)
   t.equal(await countOf(core, `start_after <= now() and singleton_key = '${OTHER}'`), 0)
 })

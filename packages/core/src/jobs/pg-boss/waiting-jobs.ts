@@ -1,65 +1,66 @@
 /**
- * Statements on parked jobs, which no fetch reads: they are claimed by their group, made due, or
- * discarded with it. park-jobs.ts parks them, and explains how these statements are written.
+ * Statements on the waiting jobs of a group, by its key: they are put aside and back, claimed for a probe, made
+ * due, or discarded.
+ *
+ * Each statement selects its portion in a materialized part, and changes the rows of an array of ids. With a
+ * join instead, and an estimate of an empty table, the planner runs the selection once for each row, or reads
+ * the table once for each row of the selection. The lanes are given as rows: they are looked up one by one.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
 import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
 import { BEGINS_WITHIN_MS } from './claim-ordered-or-limited.ts'
-import { claimedBy } from './fetch-due-jobs.ts'
-import { parkHead, PORTION } from './park-jobs.ts'
+import { claimedBy } from './claim-jobs.ts'
 
-/** Claims parked jobs that are due, of each group at most its limit, the oldest first. */
-export async function claimParked<Data>(
+/** Rows that one statement moves: a fetch may wait for their locks. */
+const PORTION = 2000
+
+/**
+ * Moves a portion of the waiting jobs of these groups to where the table of groups has them: aside, or into the
+ * lanes.
+ */
+export async function moveJobs(
   db: Db,
   queue: string,
-  limits: { group: string; limit: number }[],
-  owner: string,
-): Promise<Job<Data>[]> {
-  if (limits.length === 0) return []
+  groups: string[],
+): Promise<{ moved: number; hasMore: boolean }> {
   const { rows } = await db.query(
-    `with due as materialized (
-       select claimable.id from unnest($2::text[], $3::int[]) as wanted (group_id, most)
+    `with known as materialized (
+       -- The indexes of jobs have the default collation.
+       select recipient collate "default" as recipient, held or circuit_open or restricted as is_aside
+         from svc."__svc.recipient_states"
+        where queue = $1 and recipient = any($2::text[])
+     ), portion as materialized (
+       select its.id from known
+        cross join unnest(array[0, -1, -2]) as lane
         cross join lateral (
           select id from svc_jobs.job
-           where name = $1 and singleton_key = wanted.group_id
-             and blocked and state < 'active' and start_after <= now()
-           order by start_after limit wanted.most
-           for update skip locked
-        ) as claimable
+           where name = $1 and priority = lane and singleton_key = known.recipient
+             and blocked and state < 'active' and known.is_aside = (lane > -2)
+           order by start_after limit $3
+           for update skip locked) as its
+        limit $3
+     ), moved as (
+       update svc_jobs.job as job
+          set priority = case when job.priority > -2 then -2 when job.state = 'retry' then -1 else 0 end
+        where job.name = $1 and job.id = any(array(select id from portion))
      )
-     update svc_jobs.job as job set blocked = false, ${claimedBy('$4')}
-      where job.name = $1 and job.id = any(array(select id from due))
-     returning ${JOB_COLUMNS}`,
-    [queue, limits.map(({ group }) => group), limits.map(({ limit }) => limit), owner],
+     select count(*)::int as moved from portion`,
+    [queue, groups, PORTION],
   )
-  return rows.map((row: JobRow<Data>) => asJob(row))
+  const { moved } = rows[0] as { moved: number }
+  return { moved, hasMore: moved === PORTION }
 }
 
 /**
- * Claims a job of a held group for a probe. A job whose attempt was under way when the group was held
- * may not be parked yet. It is parked first.
- */
-export async function claimProbe<Data>(
-  db: Db,
-  queue: string,
-  group: string,
-  owner: string,
-): Promise<Job<Data> | undefined> {
-  const job = await claimNextProbe<Data>(db, queue, group, owner)
-  if (job) return job
-  await parkHead(db, queue, group)
-  return await claimNextProbe<Data>(db, queue, group, owner)
-}
-
-/**
- * Claims the parked job of a held group that is due first, also one that is not due yet: "__svc.settle" puts
+ * Claims the job of a held group that is due first, also one that is not due yet: "__svc.settle" puts
  * one whose probe has failed behind the others. In an order it is the oldest one or none: the head is
- * chosen without a lock, so that no other takes its place while its row is locked.
+ * chosen without a lock, so that no other takes its place while its row is locked. Jobs that do not wait aside
+ * yet come after those that do, and before them none of an order is claimed.
  * What restricts the group holds for a probe too: another attempt may be under way since before it was
  * held, and the rate counts the probe.
  */
-async function claimNextProbe<Data>(
+export async function claimProbe<Data>(
   db: Db,
   queue: string,
   group: string,
@@ -71,7 +72,7 @@ async function claimNextProbe<Data>(
        select restricted, ordered, rate_limit, rate_seconds,
               case when ordered then 1 else max_in_flight end as at_a_time
          from svc."__svc.recipient_states"
-        where queue = $1 and recipient = $2 and held and unparked_since is null
+        where queue = $1 and recipient = $2 and held
           for no key update skip locked
      ), allowed as materialized (
        select * from held
@@ -84,19 +85,23 @@ async function claimNextProbe<Data>(
                    and begun_by > clock_timestamp() - rate_seconds * interval '1 second'))
      ), head as materialized (
        select id from svc_jobs.job
-        where name = $1 and singleton_key = $2 and blocked and state < 'active'
+        where name = $1 and priority = -2 and singleton_key = $2 and blocked and state < 'active'
           and exists (select from allowed where ordered)
+          and not svc."__svc.waits_elsewhere"($1, $2)
         order by created_on, id limit 1
      ), head_claimed as materialized (
        select id from svc_jobs.job
         where name = $1 and id = (select id from head) and blocked and state < 'active'
         for update skip locked
      ), first_due_claimed as materialized (
-       select id from svc_jobs.job
-        where name = $1 and singleton_key = $2 and blocked and state < 'active'
-          and exists (select from allowed where not ordered)
-        order by start_after limit 1
-        for update skip locked
+       select its.id from unnest(array[-2, -1, 0]) as lane
+        cross join lateral (
+          select id from svc_jobs.job
+           where name = $1 and priority = lane and singleton_key = $2 and blocked and state < 'active'
+             and exists (select from allowed where not ordered)
+           order by start_after limit 1
+           for update skip locked) as its
+        limit 1
      ), first as materialized (
        select id from head_claimed union all select id from first_due_claimed
      ), granted as (
@@ -107,9 +112,7 @@ async function claimNextProbe<Data>(
          from allowed where rate_limit is not null and exists (select from first)
        returning id
      )
-     update svc_jobs.job as job
-        -- The jobs of a restricted group stay marked while they run, see "__svc.claim_restricted".
-        set blocked = (select restricted from held), ${claimedBy('$3')}
+     update svc_jobs.job as job set ${claimedBy('$3')}
       where job.name = $1 and job.id = any(array(select id from first))
      returning ${JOB_COLUMNS}, (select restricted from held) as "isRestricted",
                (select id from granted) as "grantId"`,
@@ -121,8 +124,8 @@ async function claimNextProbe<Data>(
   return row.isRestricted ? { ...probe, grant: { id: row.grantId, askedAt } } : probe
 }
 
-/** The result of {@link makeParkedDue}. */
-export interface ParkedMadeDue {
+/** The result of {@link makeWaitingDue}. */
+export interface MadeDue {
   /** How many jobs became due. */
   count: number
   /** Whether others are not due: more than a portion, or locked by other transactions. */
@@ -132,28 +135,31 @@ export interface ParkedMadeDue {
 }
 
 /**
- * Makes a portion of a group's parked jobs due that are not yet, and whose last attempt began before
+ * Makes a portion of a group's waiting jobs due that are not yet, and whose last attempt began before
  * a moment: `null` for now.
  */
-export async function makeParkedDue(
+export async function makeWaitingDue(
   db: Db,
   queue: string,
   group: string,
   attemptedBefore: string | null,
-): Promise<ParkedMadeDue> {
+): Promise<MadeDue> {
   const { rows } = await db.query(
     // Not now(): the transaction may have begun long before.
     `with moment as materialized (
        select coalesce($4::timestamptz, clock_timestamp()) as at
      ), waiting as materialized (
-       select id from svc_jobs.job
-        where name = $1 and singleton_key = $2 and blocked and state < 'active' and start_after > now()
-          and (started_on is null or started_on < (select at from moment))
-        order by start_after limit $3 + 1
+       select its.id from unnest(array[-2, -1, 0]) as lane
+        cross join lateral (
+          select id from svc_jobs.job
+           where name = $1 and priority = lane and singleton_key = $2
+             and blocked and state < 'active' and start_after > now()
+             and (started_on is null or started_on < (select at from moment))
+           order by start_after limit $3 + 1) as its
+        limit $3 + 1
      ), portion as materialized (
        select id from svc_jobs.job
-        where name = $1 and id = any(array(select id from waiting limit $3))
-          and state < 'active' and blocked
+        where name = $1 and id = any(array(select id from waiting limit $3)) and state < 'active'
         for update skip locked
      ), made_due as (
        update svc_jobs.job as job set start_after = now()
@@ -165,11 +171,11 @@ export async function makeParkedDue(
             (select to_json(at) #>> '{}' from moment) as "attemptedBefore"`,
     [queue, group, PORTION, attemptedBefore],
   )
-  return rows[0] as ParkedMadeDue
+  return rows[0] as MadeDue
 }
 
-/** Deletes a portion of a group's parked jobs and returns them; `attempt` is their next one. */
-export async function discardParked<Data>(
+/** Deletes a portion of a group's waiting jobs and returns them; `attempt` is their next one. */
+export async function discardWaiting<Data>(
   db: Db,
   queue: string,
   group: string,
@@ -177,9 +183,12 @@ export async function discardParked<Data>(
 ): Promise<Job<Data>[]> {
   const { rows } = await db.query(
     `with portion as materialized (
-       select id from svc_jobs.job
-        where name = $1 and singleton_key = $2 and blocked and state < 'active'
-        limit $3 for update skip locked
+       select its.id from unnest(array[-2, -1, 0]) as lane
+        cross join lateral (
+          select id from svc_jobs.job
+           where name = $1 and priority = lane and singleton_key = $2 and blocked and state < 'active'
+           limit $3 for update skip locked) as its
+        limit $3
      )
      delete from svc_jobs.job as job
       where job.name = $1 and job.id = any(array(select id from portion))

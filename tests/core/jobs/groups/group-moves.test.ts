@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BacklogParking } from '../../../../packages/core/src/jobs/groups/backlog-parking.ts'
+import { GroupMoves } from '../../../../packages/core/src/jobs/groups/group-moves.ts'
 import { GroupStates } from '../../../../packages/core/src/jobs/groups/group-states.ts'
 import { until } from '../../../support/until.ts'
 
@@ -11,19 +11,20 @@ t.test('circuits of one moment share a write, and a close writes the last ones',
       return { rows: [] }
     },
   }
-  const parking = new BacklogParking({
+  const moves = new GroupMoves({
     queue: 'test.work',
     background: (work) => work(db),
     states: new GroupStates(),
     log: { error: (_details, message) => t.fail(message) },
     changed: () => {},
     refreshSoon: () => {},
+    moved: () => {},
   })
-  parking.circuitChanged('a', true)
-  parking.circuitChanged('b', true)
+  moves.circuitChanged('a', true)
+  moves.circuitChanged('b', true)
   await until(() => writes.length === 1)
   t.strictSame(writes, [['a', 'b']])
-  parking.circuitChanged('c', true)
-  await parking.stop()
+  moves.circuitChanged('c', true)
+  await moves.stop()
   t.strictSame(writes, [['a', 'b'], ['c']])
 })

@@ -1,0 +1,17 @@
+import t from 'tap'
+import { lastOfLap } from '../../../../packages/core/src/jobs/pump/lane.ts'
+
+const CASES: [groups: string[], after: string, last: string | undefined][] = [
+  [['b', 'c', 'a'], '', 'c'],
+  [['c', 'd'], 'b', 'd'],
+  [['c', 'a', 'b'], 'b', 'b'],
+  [['d', 'a'], 'c', 'a'],
+  [['b'], 'b', 'b'],
+  [[], 'b', undefined],
+]
+for (const [groups, after, last] of CASES) {
+  t.test(`a lap after "${after}" with ${groups.join()} ends at ${last}`, (t) => {
+    t.equal(lastOfLap(groups, after), last)
+    t.end()
+  })
+}
