@@ -1052,7 +1052,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.claim_restricted"(queue_name text, recipients text[], mosts integer[], owner text, begins_within_ms integer, told_grants uuid[], told_after_ms double precision[], told_took_ms double precision[])
+CREATE OR REPLACE FUNCTION svc."__svc.claim_restricted"(queue_name text, recipients text[], mosts integer[], owner text, begins_within_ms integer, told_grants uuid[], told_after_ms double precision[], told_took_ms double precision[], ended_jobs uuid[])
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1089,7 +1089,7 @@ begin
   for wanted in
     select recipient, most from unnest(recipients, mosts) as given (recipient, most) order by recipient
   loop
-    -- A lock would be a write, and the settlement of an ordered recipient passes over a locked row.
+    -- A lock would be a write, and others pass over a locked row.
     select count(*) > 0, coalesce(bool_or(lane > -2), false) into is_waiting, has_others
       from unnest(array[-2, -1, 0]) as lane
      where (select true from svc_jobs.job as job
@@ -1105,8 +1105,10 @@ begin
      where known.queue = queue_name and known.recipient = wanted.recipient and known.restricted
        for no key update skip locked;
     if not found or its.held then
+      -- Others have it for a moment: another claim, or a publish that may leave a job.
       answers := answers
-        || json_build_object('recipient', wanted.recipient, 'isTold', false, 'isBusy', true);
+        || json_build_object('recipient', wanted.recipient, 'isTold', false, 'isBusy', found,
+                             'waitMs', case when not found then 0 end);
       continue;
     end if;
 
@@ -1160,7 +1162,8 @@ begin
       select case when its.ordered then 1 else its.max_in_flight end - count(*)
         into slots_free
         from svc_jobs.job as job
-       where job.name = queue_name and job.group_id = wanted.recipient and job.state = 'active';
+       where job.name = queue_name and job.group_id = wanted.recipient and job.state = 'active'
+         and job.id <> all(ended_jobs);
       most := least(most, slots_free);
     end if;
 
@@ -1253,7 +1256,10 @@ begin
       'recipient', wanted.recipient,
       'isTold', true,
       'isBusy', slots_free - count_claimed <= 0,
-      'hasMore', count_claimed = wanted.most,
+      'hasMore', count_claimed = wanted.most and (
+                   select true from svc_jobs.job as job
+                    where job.name = queue_name and job.priority = -2 and job.singleton_key = wanted.recipient
+                      and job.blocked and job.state < 'active' limit 1) is not null,
       -- Null where nothing waits: the time alone brings no job then.
       'waitMs', case when wait_until is not null
                      then greatest(0, extract(epoch from wait_until - clock_timestamp())::float8 * 1000) end);
@@ -1433,6 +1439,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.is_idle"(queue_name text, recipient_name text, except_jobs uuid[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return not exists (
+    select from unnest(array[-2, -1, 0]) as lane
+     where (select true from svc_jobs.job as job
+             where job.name = queue_name and job.priority = lane and job.singleton_key = recipient_name
+               and job.blocked and job.state < 'active' limit 1))
+    and not exists (
+      select from svc_jobs.job as job
+       where job.name = queue_name and job.group_id = recipient_name and job.state = 'active'
+         and job.id <> all(except_jobs));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.lift_restrictions"(queue_name text, recipient_name text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1481,7 +1506,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], trace_contexts text[], deduplication_keys text[], deduplication_seconds double precision[], asked_events integer[], filters_seen pg_snapshot, asks_again boolean, matched_events integer[], matched_subscriptions text[], matched_recipients uuid[], undecided boolean[], offered_queues text[], offered_slots integer[], full_recipients text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, attached_rows json, lock_ms integer)
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], trace_contexts text[], deduplication_keys text[], deduplication_seconds double precision[], asked_events integer[], filters_seen pg_snapshot, asks_again boolean, matched_events integer[], matched_subscriptions text[], matched_recipients uuid[], undecided boolean[], offered_queues text[], offered_slots integer[], full_recipients text[], owner text, ended_jobs uuid[], retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, attached_rows json, lock_ms integer)
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1515,6 +1540,9 @@ declare
   admitted_recipients text[];
   admitted_filters jsonb[];
   is_changed boolean;
+  -- Ordered recipients that are locked, and which of the jobs are the first ones of those with no other.
+  ordered text[];
+  first_places int[];
   -- Of the jobs.
   claimed json;
   waiting text[];
@@ -1713,6 +1741,25 @@ begin
            is not true;
   end if;
 
+  -- No two processes may begin one of the same order: the locks last until the commit, and what is committed
+  -- before them the next statement sees. Where others have the lock, the job waits.
+  if job_events is not null and ended_jobs is not null
+     and current_setting('transaction_isolation') = 'read committed' then
+    ordered := array(
+      select known.recipient from svc."__svc.recipient_states" as known
+       where known.queue = any(offered_queues) and known.recipient = any(job_recipients)
+         and known.ordered and known.rate_limit is null and not known.held and not known.circuit_open
+         and svc."__svc.is_idle"(known.queue, known.recipient, ended_jobs)
+         for no key update skip locked);
+    if cardinality(ordered) > 0 then
+      first_places := array(
+        select min(its.place) from unnest(job_queues, job_recipients) with ordinality as its (queue, recipient, place)
+         where its.recipient = any(ordered)
+           and svc."__svc.is_idle"(its.queue, its.recipient, ended_jobs)
+         group by its.recipient);
+    end if;
+  end if;
+
   if job_events is not null then
     with wanted as materialized (
       select its.n, its.queue, its.recipient, its.version, its.filter, gen_random_uuid() as job_id,
@@ -1720,7 +1767,8 @@ begin
              -- start.
              known.restricted is not null as is_aside,
              known.restricted is true as is_restricted,
-             known.restricted is null and its.recipient <> all(full_recipients) is not false
+             (known.restricted is null or its.place = any(first_places)) is true
+               and its.recipient <> all(full_recipients) is not false
                and its.place <= coalesce(
                      offered_slots[array_position(offered_queues, its.queue)], 0) as is_claimed
         from unnest(job_events, job_queues, job_recipients, job_versions, job_filters) with ordinality
@@ -1759,10 +1807,10 @@ begin
     )
     select json_agg(json_build_object(
              'id', job_id, 'queue', queue, 'recipient', recipient, 'version', version, 'event', n,
-             'filter', filter)) filter (where is_claimed),
+             'filter', filter, 'isRestricted', is_restricted)) filter (where is_claimed),
            array_agg(distinct queue) filter (where not is_claimed and not is_restricted),
            json_agg(json_build_object('queue', queue, 'recipient', recipient))
-             filter (where is_restricted)
+             filter (where is_restricted and not is_claimed)
       into claimed, waiting, restricted
       from wanted;
   end if;
@@ -2010,65 +2058,6 @@ begin
     )
     select gone.id, null::timestamptz from gone;
   end if;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION svc."__svc.settle_in_line"(queue_name text, job_id uuid, lease timestamp with time zone, recipient_name text, owner text, OUT settled uuid[], OUT next json, OUT is_empty boolean)
- RETURNS record
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'pg_temp'
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_sort TO 'off'
- SET jit TO 'off'
-AS $function$
-declare
-  head record;
-begin
-  delete from svc_jobs.job as job
-   where job.name = queue_name and job.id = job_id and job.state = 'active' and job.started_on = lease;
-  settled := case when found then array[job_id] else '{}' end;
-  if not found then return; end if;
-
-  -- A change of the recipient may stay uncommitted for long, and the settlement must not wait.
-  perform from svc."__svc.recipient_states" as known
-    where known.queue = queue_name and known.recipient = recipient_name
-      and known.restricted and known.ordered and known.rate_limit is null
-      and not known.held
-      for no key update skip locked;
-  if not found then return; end if;
-  -- Attempts from before a change of the order.
-  perform from svc_jobs.job as running
-    where running.name = queue_name and running.group_id = recipient_name and running.state = 'active'
-    limit 1;
-  if found then return; end if;
-  -- Older ones may be among those that wait since before it was ordered.
-  if svc."__svc.waits_elsewhere"(queue_name, recipient_name) then return; end if;
-
-  select job.id, job.start_after into head from svc_jobs.job as job
-   where job.name = queue_name and job.singleton_key = recipient_name
-     and job.blocked and job.state < 'active' and job.priority = -2
-   order by job.created_on, job.id limit 1;
-  is_empty := not found;
-  if is_empty or head.start_after > clock_timestamp() then return; end if;
-  -- Another one must not take its place where it is being changed just now.
-  perform from svc_jobs.job as job
-    where job.name = queue_name and job.id = head.id
-      and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
-      for update skip locked;
-  if not found then return; end if;
-  -- A claim that a crash of Postgres forgot would let others begin while the attempt runs.
-  perform set_config('synchronous_commit', 'on', true);
-  update svc_jobs.job as job
-     set state = 'active', started_on = now(), group_tier = owner,
-         retry_count = job.retry_count + (job.started_on is not null)::int
-   where job.name = queue_name and job.id = head.id
-  returning json_build_object(
-    'id', job.id, 'data', job.data, 'retryCount', job.retry_count, 'retryLimit', job.retry_limit,
-    'groupId', job.group_id, 'createdOn', extract(epoch from job.created_on)::float8 * 1000,
-    'startedOn', job.started_on::text, 'output', case when job.retry_count > 0 then job.output end)
-    into next;
 end
 $function$;
 

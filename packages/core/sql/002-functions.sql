@@ -197,6 +197,9 @@ create function svc."__svc.publish"(
   full_recipients text[],
   -- Names the process in the jobs that it claims; null where its death would not be seen.
   owner text,
+  -- Jobs of restricted recipients whose attempts have ended there, and are not settled yet. Null: it claims
+  -- none of an order.
+  ended_jobs uuid[],
   retry_limit int,
   retry_delay int,
   retry_backoff boolean,
@@ -238,6 +241,9 @@ declare
   admitted_recipients text[];
   admitted_filters jsonb[];
   is_changed boolean;
+  -- Ordered recipients that are locked, and which of the jobs are the first ones of those with no other.
+  ordered text[];
+  first_places int[];
   -- Of the jobs.
   claimed json;
   waiting text[];
@@ -436,6 +442,25 @@ begin
            is not true;
   end if;
 
+  -- No two processes may begin one of the same order: the locks last until the commit, and what is committed
+  -- before them the next statement sees. Where others have the lock, the job waits.
+  if job_events is not null and ended_jobs is not null
+     and current_setting('transaction_isolation') = 'read committed' then
+    ordered := array(
+      select known.recipient from svc."__svc.recipient_states" as known
+       where known.queue = any(offered_queues) and known.recipient = any(job_recipients)
+         and known.ordered and known.rate_limit is null and not known.held and not known.circuit_open
+         and svc."__svc.is_idle"(known.queue, known.recipient, ended_jobs)
+         for no key update skip locked);
+    if cardinality(ordered) > 0 then
+      first_places := array(
+        select min(its.place) from unnest(job_queues, job_recipients) with ordinality as its (queue, recipient, place)
+         where its.recipient = any(ordered)
+           and svc."__svc.is_idle"(its.queue, its.recipient, ended_jobs)
+         group by its.recipient);
+    end if;
+  end if;
+
   if job_events is not null then
     with wanted as materialized (
       select its.n, its.queue, its.recipient, its.version, its.filter, gen_random_uuid() as job_id,
@@ -443,7 +468,8 @@ begin
              -- start.
              known.restricted is not null as is_aside,
              known.restricted is true as is_restricted,
-             known.restricted is null and its.recipient <> all(full_recipients) is not false
+             (known.restricted is null or its.place = any(first_places)) is true
+               and its.recipient <> all(full_recipients) is not false
                and its.place <= coalesce(
                      offered_slots[array_position(offered_queues, its.queue)], 0) as is_claimed
         from unnest(job_events, job_queues, job_recipients, job_versions, job_filters) with ordinality
@@ -482,10 +508,10 @@ begin
     )
     select json_agg(json_build_object(
              'id', job_id, 'queue', queue, 'recipient', recipient, 'version', version, 'event', n,
-             'filter', filter)) filter (where is_claimed),
+             'filter', filter, 'isRestricted', is_restricted)) filter (where is_claimed),
            array_agg(distinct queue) filter (where not is_claimed and not is_restricted),
            json_agg(json_build_object('queue', queue, 'recipient', recipient))
-             filter (where is_restricted)
+             filter (where is_restricted and not is_claimed)
       into claimed, waiting, restricted
       from wanted;
   end if;
@@ -540,6 +566,24 @@ begin
 end
 $$;
 
+-- Whether no job of a recipient waits or is attempted, save these.
+create function svc."__svc.is_idle"(queue_name text, recipient_name text, except_jobs uuid[]) returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return not exists (
+    select from unnest(array[-2, -1, 0]) as lane
+     where (select true from svc_jobs.job as job
+             where job.name = queue_name and job.priority = lane and job.singleton_key = recipient_name
+               and job.blocked and job.state < 'active' limit 1))
+    and not exists (
+      select from svc_jobs.job as job
+       where job.name = queue_name and job.group_id = recipient_name and job.state = 'active'
+         and job.id <> all(except_jobs));
+end
+$$;
+
 -- Whether jobs of a recipient wait that are not aside.
 create function svc."__svc.waits_elsewhere"(queue_name text, recipient_name text) returns boolean
 language plpgsql stable
@@ -570,7 +614,9 @@ create function svc."__svc.claim_restricted"(
   -- given back), and how long the attempt took (null: it runs).
   told_grants uuid[],
   told_after_ms float8[],
-  told_took_ms float8[]
+  told_took_ms float8[],
+  -- Jobs whose attempts have ended there, and are not settled yet: they do not count as attempts.
+  ended_jobs uuid[]
 ) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -607,7 +653,7 @@ begin
   for wanted in
     select recipient, most from unnest(recipients, mosts) as given (recipient, most) order by recipient
   loop
-    -- A lock would be a write, and the settlement of an ordered recipient passes over a locked row.
+    -- A lock would be a write, and others pass over a locked row.
     select count(*) > 0, coalesce(bool_or(lane > -2), false) into is_waiting, has_others
       from unnest(array[-2, -1, 0]) as lane
      where (select true from svc_jobs.job as job
@@ -623,8 +669,10 @@ begin
      where known.queue = queue_name and known.recipient = wanted.recipient and known.restricted
        for no key update skip locked;
     if not found or its.held then
+      -- Others have it for a moment: another claim, or a publish that may leave a job.
       answers := answers
-        || json_build_object('recipient', wanted.recipient, 'isTold', false, 'isBusy', true);
+        || json_build_object('recipient', wanted.recipient, 'isTold', false, 'isBusy', found,
+                             'waitMs', case when not found then 0 end);
       continue;
     end if;
 
@@ -678,7 +726,8 @@ begin
       select case when its.ordered then 1 else its.max_in_flight end - count(*)
         into slots_free
         from svc_jobs.job as job
-       where job.name = queue_name and job.group_id = wanted.recipient and job.state = 'active';
+       where job.name = queue_name and job.group_id = wanted.recipient and job.state = 'active'
+         and job.id <> all(ended_jobs);
       most := least(most, slots_free);
     end if;
 
@@ -771,7 +820,10 @@ begin
       'recipient', wanted.recipient,
       'isTold', true,
       'isBusy', slots_free - count_claimed <= 0,
-      'hasMore', count_claimed = wanted.most,
+      'hasMore', count_claimed = wanted.most and (
+                   select true from svc_jobs.job as job
+                    where job.name = queue_name and job.priority = -2 and job.singleton_key = wanted.recipient
+                      and job.blocked and job.state < 'active' limit 1) is not null,
       -- Null where nothing waits: the time alone brings no job then.
       'waitMs', case when wait_until is not null
                      then greatest(0, extract(epoch from wait_until - clock_timestamp())::float8 * 1000) end);
@@ -966,80 +1018,6 @@ begin
     )
     select gone.id, null::timestamptz from gone;
   end if;
-end
-$$;
-
--- Ends the attempt of an ordered recipient that is done, and claims the next job of it. The former is active
--- until the commit, and the next one from then on: no other process can begin one in between, and none has
--- to be told.
-create function svc."__svc.settle_in_line"(
-  queue_name text,
-  job_id uuid,
-  lease timestamptz,
-  recipient_name text,
-  -- Names the process in the job that it claims.
-  owner text,
-  -- The job, where the lease was still the one that is named, else none.
-  out settled uuid[],
-  out next json,
-  -- Whether no job of the recipient waits; null where others have locked the recipient, or changed what
-  -- restricts it: then nothing is claimed here.
-  out is_empty boolean
-)
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_sort = off
-set jit = off
-as $$
-declare
-  head record;
-begin
-  delete from svc_jobs.job as job
-   where job.name = queue_name and job.id = job_id and job.state = 'active' and job.started_on = lease;
-  settled := case when found then array[job_id] else '{}' end;
-  if not found then return; end if;
-
-  -- A change of the recipient may stay uncommitted for long, and the settlement must not wait.
-  perform from svc."__svc.recipient_states" as known
-    where known.queue = queue_name and known.recipient = recipient_name
-      and known.restricted and known.ordered and known.rate_limit is null
-      and not known.held
-      for no key update skip locked;
-  if not found then return; end if;
-  -- Attempts from before a change of the order.
-  perform from svc_jobs.job as running
-    where running.name = queue_name and running.group_id = recipient_name and running.state = 'active'
-    limit 1;
-  if found then return; end if;
-  -- Older ones may be among those that wait since before it was ordered.
-  if svc."__svc.waits_elsewhere"(queue_name, recipient_name) then return; end if;
-
-  select job.id, job.start_after into head from svc_jobs.job as job
-   where job.name = queue_name and job.singleton_key = recipient_name
-     and job.blocked and job.state < 'active' and job.priority = -2
-   order by job.created_on, job.id limit 1;
-  is_empty := not found;
-  if is_empty or head.start_after > clock_timestamp() then return; end if;
-  -- Another one must not take its place where it is being changed just now.
-  perform from svc_jobs.job as job
-    where job.name = queue_name and job.id = head.id
-      and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
-      for update skip locked;
-  if not found then return; end if;
-  -- A claim that a crash of Postgres forgot would let others begin while the attempt runs.
-  perform set_config('synchronous_commit', 'on', true);
-  update svc_jobs.job as job
-     set state = 'active', started_on = now(), group_tier = owner,
-         retry_count = job.retry_count + (job.started_on is not null)::int
-   where job.name = queue_name and job.id = head.id
-  returning json_build_object(
-    'id', job.id, 'data', job.data, 'retryCount', job.retry_count, 'retryLimit', job.retry_limit,
-    'groupId', job.group_id, 'createdOn', extract(epoch from job.created_on)::float8 * 1000,
-    'startedOn', job.started_on::text, 'output', case when job.retry_count > 0 then job.output end)
-    into next;
 end
 $$;
 

@@ -31,6 +31,8 @@ interface Situation {
   trace?: string
   offered?: Record<string, number>
   fullGroups?: (string | undefined)[]
+  /** @default null */
+  endedJobs?: string[] | null
   /** Statements before it. */
   given?: string[]
 }
@@ -218,6 +220,74 @@ t.test('an event makes a job for each recipient, alone and among others', async 
   }
 })
 
+t.test('of an order the first job is claimed, where no other waits or is attempted', async (t) => {
+  const { app } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { database } = app.svc
+  await app.svc.jobs.createQueue('hooks')
+  await database.query(HOOKS)
+  await database.query(recipient('a', FIRST))
+  const groups = 'svc."__svc.recipient_states"'
+  await database.query(group(FIRST, 'restricted'))
+  let published = 0
+  const claims = async (endedJobs: string[] | null = [], db: Db = database) => {
+    const { claimed = [], restricted = [] } = await call(db, {
+      id: `${published++}`,
+      offered: { hooks: 5 },
+      endedJobs,
+    })
+    t.equal(claimed.length + restricted.length, 1)
+    t.equal(
+      claimed.every(({ isRestricted }) => isRestricted),
+      true,
+    )
+    return claimed[0]?.id
+  }
+  const empty = () => database.query('delete from svc_jobs.job')
+  t.equal(await claims(), undefined, 'it is limited otherwise')
+  await empty()
+  await database.query(`update ${groups} set ordered = true`)
+  t.equal(await claims(null), undefined, 'the process claims none of an order')
+  t.equal(await claims(), undefined, 'another one waits')
+  await empty()
+
+  const first = (await claims()) as string
+  t.ok(first)
+  const { rows } = await database.query(
+    'select state::text, priority, group_tier as owner from svc_jobs.job',
+  )
+  t.same(rows, [{ state: 'active', priority: -2, owner: OWNER }])
+  t.equal(await claims(), undefined, 'another one is attempted')
+  await database.query('delete from svc_jobs.job where id <> $1', [first])
+  const second = (await claims([first])) as string
+  t.ok(second, 'that attempt has ended')
+  t.equal(await claims([first]), undefined)
+  for (const lane of [0, -1]) {
+    await database.query(`update svc_jobs.job set priority = ${lane} where state = 'created'`)
+    t.equal(await claims([first, second]), undefined, 'another one waits elsewhere')
+    await database.query(`delete from svc_jobs.job where state = 'created' and priority = -2`)
+  }
+  await empty()
+
+  for (const change of ['held = true', 'circuit_open = true', 'rate_limit = 9, rate_seconds = 9']) {
+    await database.query(`update ${groups} set ${change}`)
+    t.equal(await claims(), undefined, change)
+    await empty()
+    await database.query(
+      `update ${groups} set held = false, circuit_open = false, rate_limit = null`,
+    )
+  }
+  const other = await database.connect()
+  await other.query('begin')
+  t.ok(await claims([], other))
+  t.equal(await claims(), undefined, 'another transaction may have claimed one')
+  await other.query('rollback')
+  await empty()
+  await other.query('begin isolation level repeatable read')
+  t.equal(await claims([], other), undefined, 'it would not see what was committed meanwhile')
+  await other.query('rollback')
+  other.release()
+})
+
 t.test('filters of other tenants are not asked for', async (t) => {
   const { app } = await startHost(t, { core: { worker: { enabled: false } } })
   await app.svc.jobs.createQueue('hooks')
@@ -274,7 +344,7 @@ async function call(
   { name = 'a', id = 'new', tenant, trace, ...rest }: Partial<Situation>,
   others = 0,
 ): Promise<Answer> {
-  const { offered = {}, fullGroups = [] } = rest
+  const { offered = {}, fullGroups = [], endedJobs = null } = rest
   let answer: Answer | undefined
   const listened: Db = {
     async query(text, values) {
@@ -299,6 +369,7 @@ async function call(
     owner: OWNER,
     room: new Map(Object.entries(offered)),
     fullGroups: fullGroups.filter((group) => group !== undefined),
+    endedJobs,
   }
   await publish(
     listened,
@@ -320,6 +391,7 @@ interface Answer {
     recipient: string | null
     version: string | null
     event: number
+    isRestricted: boolean
   }[]
   startedOn?: string
 }
@@ -382,7 +454,7 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
     { id: 'job 1', queue: 'deliveries', recipient: 'webhook', version: 'v1', event: 2 },
     { id: 'job 2', queue: 'mail', recipient: null, version: null, event: 1 },
     { id: 'job 3', queue: 'deliveries', recipient: 'other', version: null, event: 1 },
-  ].map((one) => ({ ...one, filter: null }))
+  ].map((one) => ({ ...one, filter: null, isRestricted: one.id === 'job 1' }))
   const published = await publishedOf({ created: null, claimed }, events, 1)
   t.strictSame(
     [...published.claimed].map(([queue, jobs]) => [queue, jobs.map(({ id }) => id)]),
@@ -399,9 +471,11 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
     group: 'webhook',
     startedOn: '1970-01-01',
     recipient: { version: 'v1', askedAt: Number },
+    grant: { id: null, askedAt: Number },
     published: { payload: '{"id":"b"}', publishedAt: new Date(1000), traceContext: '00-1-2-01' },
   })
   const [mail] = published.claimed.get('mail') ?? []
+  t.equal(mail?.grant, undefined)
   const hasRecipient = Object.hasOwn(mail?.data as object, 'recipient')
   t.notOk(hasRecipient, 'a job of a subscription has no recipient')
 })

@@ -56,8 +56,8 @@ for (const seed of SEEDS) {
 
       const worker = { concurrency: 16, maxAttempts: 1000 }
       const setUp = async (_app: unknown, core: Parameters<typeof testWorker>[0]) =>
-        void (await testWorker(core, perform, { concurrency: 16 }))
-      const { core, database } = await startHost(t, { core: { worker }, setUp })
+        void (await testWorker(core, perform, { concurrency: 16, settlesTogether: true }))
+      const { app, core, database } = await startHost(t, { core: { worker }, setUp })
       const other = await startHost(t, { database, core: { worker }, setUp })
       const { db, queues } = core
       const restrict = (name: string, most: number | null, isOrdered: boolean) =>
@@ -67,6 +67,16 @@ for (const seed of SEEDS) {
           most,
           isOrdered,
         ])
+      await db.query(
+        `insert into svc."__svc.subscriptions" (event_name, subscription, queue, fans_out, idempotent)
+         values ('published', 'test', $1, true, true)`,
+        [QUEUE],
+      )
+      await db.query(
+        `insert into svc."__svc.recipients" (subscription, event_name, recipient, tenant)
+         values ('test', 'published', $1, '')`,
+        [ORDERED],
+      )
       await restrict(ORDERED, null, true)
       await restrict(LIMITED, AT_A_TIME, false)
       queues.groupsChanged(QUEUE)
@@ -75,11 +85,19 @@ for (const seed of SEEDS) {
         const its = made.get(name)!
         const names = Array.from({ length: 1 + draw(25) }, (_, n) => `${name} ${its.length + n}`)
         its.push(...names)
+        if (name === ORDERED) {
+          for (const id of names) {
+            const { svc } = draw(2) === 0 ? app : other.app
+            await svc.events.publish('published', {}, { id })
+            await pause(draw(4))
+          }
+          return
+        }
         const jobs = names.map((one) => ({
           id: idOf(one),
           data: { event: 'test', eventId: one, deliveryId: idOf(one) },
           group: name,
-          ...(name !== ORDERED && draw(4) === 0 ? { isLate: true } : {}),
+          ...(draw(4) === 0 ? { isLate: true } : {}),
         }))
         const from = draw(2) === 0 ? core : other.core
         await from.queues.insert(from.db, QUEUE, jobs)

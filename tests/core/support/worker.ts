@@ -33,8 +33,13 @@ export async function testWorker(
   perform: (name: string, job: Job<FanOutJob>) => Outcome | Promise<Outcome>,
   {
     concurrency = 8,
+    settlesTogether = false,
     recordDiscarded,
-  }: { concurrency?: number; recordDiscarded?: Recovery['recordDiscarded'] } = {},
+  }: {
+    concurrency?: number
+    settlesTogether?: boolean
+    recordDiscarded?: Recovery['recordDiscarded']
+  } = {},
 ): Promise<TestWorker> {
   const jobs: Job<FanOutJob>[] = []
   const settled: Settled<FanOutJob>[] = []
@@ -42,6 +47,7 @@ export async function testWorker(
   core.work<FanOutJob, string, unknown>({
     queue: QUEUE,
     concurrency,
+    settlesTogether,
     prepare: async () => (job) => job.data.eventId,
     perform: async (job, name) => {
       jobs.push(job)

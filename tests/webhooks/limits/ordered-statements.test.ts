@@ -9,25 +9,27 @@ import { registerWith } from './support/register-with.ts'
 
 const COUNT = 60
 
-t.test('deliveries of an ordered webhook that wait take a statement each', async (t) => {
-  const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
-  await registerWith(host, receiver.url, { ordered: true })
-  const { svc } = host.app
-  const statements = countStatements(t)
-  await svc.transaction(async (db) => {
-    for (const n of upTo(COUNT)) await svc.events.publish('order.created', { n }, { db })
-  })
-  t.same(numbersOf(await receiver.waitFor(COUNT)), upTo(COUNT))
-  const of = (part: string) => statements.filter((text) => text.includes(part)).length
-  // Each run of half a second begins with a claim.
-  t.ok(of('claim_restricted') < COUNT / 2, `${of('claim_restricted')} claims`)
-  t.ok(of('from svc."__svc.webhooks.for_delivery" where id = $1') < COUNT / 2)
-  t.ok(of('__svc.settle_in_line') > COUNT / 2)
-})
+t.test(
+  'deliveries of an ordered webhook that wait take a claim each, and are settled together',
+  async (t) => {
+    const host = await startHost(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
+    await registerWith(host, receiver.url, { ordered: true })
+    const { svc } = host.app
+    const statements = countStatements(t)
+    await svc.transaction(async (db) => {
+      for (const n of upTo(COUNT)) await svc.events.publish('order.created', { n }, { db })
+    })
+    t.same(numbersOf(await receiver.waitFor(COUNT)), upTo(COUNT))
+    const of = (part: string) => statements.filter((text) => text.includes(part)).length
+    t.ok(of('claim_restricted') < 1.5 * COUNT, `${of('claim_restricted')} claims`)
+    t.ok(of('from svc."__svc.webhooks.for_delivery" where id = $1') < COUNT / 2)
+    t.ok(of('__svc.settle') < COUNT / 2, `${of('__svc.settle')} settlements`)
+  },
+)
 
-t.test('at a low rate a delivery is claimed with its webhook and its event', async (t) => {
+t.test('at a low rate the publish claims the delivery', async (t) => {
   const host = await startHost(t)
   const receiver = await openReceiver()
   t.teardown(() => receiver.close())
@@ -42,7 +44,7 @@ t.test('at a low rate a delivery is claimed with its webhook and its event', asy
   }
   t.same(numbersOf(receiver.received), upTo(20))
   const of = (part: string) => statements.filter((text) => text.includes(part)).length
-  // A claim that begins while an event is published may claim its delivery, and not see it.
+  t.ok(of('claim_restricted') < 7, `${of('claim_restricted')} claims`)
   const webhooks = of('from svc."__svc.webhooks.for_delivery" where id = $1')
   const payloads = of('octet_length(event.payload) as bytes')
   t.ok(webhooks < 7, `${webhooks} webhooks are read alone`)

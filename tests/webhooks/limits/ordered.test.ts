@@ -30,6 +30,45 @@ t.test('deliveries go out one at a time, in the order of their commits', async (
   t.equal(most, 1)
 })
 
+t.test('no two deliveries go out at a time, however many processes publish at once', async (t) => {
+  const host = await startHost(t)
+  const other = await startHost(t, { database: host.database })
+  let running = 0
+  let most = 0
+  const receiver = await openReceiver({
+    async answer() {
+      most = Math.max(most, ++running)
+      await pause(2)
+      running--
+      return 200
+    },
+  })
+  t.teardown(() => receiver.close())
+  await registerWith(host, receiver.url, { ordered: true })
+  const publishers = [host, other, host, other].map(async ({ app }, which) => {
+    for (const n of upTo(40)) {
+      await app.svc.events.publish('order.created', { n: 40 * which + n })
+      if (n % 4 === which) await pause(10)
+    }
+  })
+  await Promise.all(publishers)
+  const numbers = numbersOf(await receiver.waitFor(160))
+  t.same(
+    numbers.toSorted((a, b) => a - b),
+    upTo(160),
+    'each once',
+  )
+  for (const which of upTo(4)) {
+    const its = numbers.filter((n) => Math.floor(n / 40) === which)
+    t.same(
+      its,
+      upTo(40).map((n) => 40 * which + n),
+      'in the order of their calls',
+    )
+  }
+  t.equal(most, 1)
+})
+
 t.test(
   'publishes of one transaction, and of one moment, keep the order of their calls',
   async (t) => {

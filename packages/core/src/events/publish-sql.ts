@@ -55,6 +55,11 @@ export interface JobOffer {
   room: ReadonlyMap<string, number>
   /** Groups that have all the slots that they may have. */
   fullGroups: string[]
+  /**
+   * Jobs of restricted groups that are done here, and not settled yet; `null`: it claims no job of an order. The
+   * transaction of such a claim locks the row of the group until its commit.
+   */
+  endedJobs: string[] | null
 }
 
 /** The terms of all publishes of a process. */
@@ -134,13 +139,15 @@ interface ClaimedJob {
   event: number
   /** A filter that is not decided yet: see `FanOutJob.filter`. */
   filter: object | null
+  /** Whether it is of an ordered group, which may have an attempt. */
+  isRestricted: boolean
 }
 
 /** Nothing is written where filters have to be asked first, of these events from 1, or again. */
 type NotWritten = { filtered: number[] } | { filtersChanged: true }
 
 const PUBLISH = `select svc."__svc.publish"($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24) as written`
+  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) as written`
 
 /** Which of some events cannot be published at the moment. */
 const HELD = `select to_json(svc."__svc.held"($1, $2, $3))::text as held`
@@ -207,6 +214,7 @@ function valuesOf(
     [...offer.room.values()],
     offer.fullGroups,
     offer.owner,
+    offer.endedJobs,
     retry.maxAttempts - 1,
     retry.retryDelaySeconds,
     retry.retryBackoff,
@@ -216,7 +224,7 @@ function valuesOf(
   ]
 }
 
-const NO_OFFER: JobOffer = { owner: null, room: new Map(), fullGroups: [] }
+const NO_OFFER: JobOffer = { owner: null, room: new Map(), fullGroups: [], endedJobs: null }
 
 const NOT_UTF8 =
   'events.publish: the session of db has another client_encoding than UTF8, so that Postgres would read other characters than were sent: set client_encoding to UTF8 before it'
@@ -275,7 +283,7 @@ function recipientsOf(restricted: Written['restricted']): ReadonlyMap<string, st
 }
 
 function jobOf(
-  { id, recipient, version, filter }: ClaimedJob,
+  { id, recipient, version, filter, isRestricted }: ClaimedJob,
   event: EventRow,
   { publishedAt, madeAt, startedOn }: Written,
   { maxAttempts }: RetrySettings,
@@ -303,6 +311,7 @@ function jobOf(
       traceContext: event.traceContext ?? null,
     },
     ...(version === null ? {} : { recipient: { version, askedAt } }),
+    ...(isRestricted ? { grant: { id: null, askedAt } } : {}),
   }
 }
 

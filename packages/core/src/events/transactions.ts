@@ -32,8 +32,14 @@ export class Handover {
 
   /** The jobs that this process can start now. */
   offer(): JobOffer | undefined {
-    const { room, fullGroups } = this.#workers.room()
-    return room.size === 0 ? undefined : { owner: this.#owner(), room, fullGroups }
+    const its = this.#workers.room()
+    return its.room.size === 0 ? undefined : { owner: this.#owner(), ...its }
+  }
+
+  /** The same for a transaction that may be open for long: it claims nothing that needs a lock. */
+  offerInTransaction(): JobOffer | undefined {
+    const offer = this.offer()
+    return offer && { ...offer, endedJobs: null }
   }
 
   committed({ claimed, waiting, unreadable }: Published): void {
@@ -168,7 +174,8 @@ export class Transactions {
     }
     open.publishing++
     try {
-      const offer = open.published.length < MOST_CLAIMING ? this.#handover.offer() : undefined
+      const offer =
+        open.published.length < MOST_CLAIMING ? this.#handover.offerInTransaction() : undefined
       const published = await write(offer)
       if (open.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
       open.published.push(published)

@@ -47,8 +47,6 @@ export interface Grant {
   id: string | null
   /** Before the claim was sent, by the monotonic clock. */
   askedAt: number
-  /** `askedAt` of the first job of the run, in those that follow it: see pump/ordered-runs.ts. */
-  runSince?: number
 }
 
 /** The data of a job that was made for an event. The payload stays in the table of events. */

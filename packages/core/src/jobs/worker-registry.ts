@@ -70,17 +70,20 @@ export class WorkerRegistry {
     this.#watchers.add(watcher)
   }
 
-  /** Free slots for first attempts, by queue, and the groups that have none. */
-  room(): { room: Map<string, number>; fullGroups: string[] } {
+  /** What a publish may claim, see `JobOffer`. */
+  room(): { room: Map<string, number>; fullGroups: string[]; endedJobs: string[] | null } {
     const room = new Map<string, number>()
     const fullGroups: string[] = []
+    let endedJobs: string[] | null = null
     for (const [queue, pump] of this.#pumps) {
       const free = pump.claims.room()
       if (free === 0) continue
       room.set(queue, free)
       fullGroups.push(...pump.fullGroups())
+      const { endedJobs: its } = pump
+      if (its !== null) endedJobs = [...(endedJobs ?? []), ...its]
     }
-    return { room, fullGroups }
+    return { room, fullGroups, endedJobs }
   }
 
   /** All queues that this process has a worker for, also where it does not work on jobs. */

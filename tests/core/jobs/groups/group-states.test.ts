@@ -33,22 +33,43 @@ t.test('jobs of a group with an open circuit go aside, and are claimed', async (
   t.match(states.claimable(0), [{ group: 'a', isOpen: true }])
 })
 
-t.test('a group whose next job a settlement claims is left out meanwhile', async (t) => {
+t.test('an order whose attempt runs here is left out until that has ended', async (t) => {
   const states = new GroupStates()
-  states.apply([row('a', { restricted: true, ordered: true }), open('b')], true)
-  t.same(
-    [states.isOrdered('a'), states.isOrdered('b'), states.isOrdered('c')],
-    [true, false, false],
-  )
-  states.awaitNext('a')
-  states.apply([row('a', { restricted: true, ordered: true }), open('b')], true)
+  const rows = [row('a', { restricted: true, ordered: true }), row('b', { restricted: true })]
+  t.equal(states.haveOrder, false)
+  states.apply(rows, true)
+  t.equal(states.haveOrder, true)
+  const claimed = (hasMore: boolean) => {
+    states.claimBegins(['a'])
+    states.claimEnded({ group: 'a', isTold: true, isBusy: true, hasMore }, 0, true)
+    states.began('a')
+  }
+  claimed(true)
+  states.began('b')
+  states.apply(rows, true)
+  t.same([states.isRunning('a'), states.isRunning('b')], [true, false])
+  t.same(namesOf(states.claimable(5000)), ['b'])
+  t.equal(states.done('a'), true, 'more wait')
+  t.same(namesOf(states.claimable(0)), ['a', 'b'])
+
+  claimed(false)
+  t.equal(states.done('a'), false, 'none waits')
   t.same(namesOf(states.claimable(0)), ['b'])
-  states.claimEnded({ group: 'b', isTold: false, isBusy: false }, 0, true)
-  states.claimBegins(['b'])
-  states.claimEnded({ group: 'b', isTold: false, isBusy: false }, 1000, true)
-  t.equal(states.claimableFrom(), 1500)
-  states.nextDecided('a')
-  t.same(namesOf(states.claimable(0)), ['a'])
+  t.equal(states.haveNew(['a']), true)
+  t.same(namesOf(states.claimable(0)), ['a', 'b'], 'no attempt is under way')
+
+  claimed(false)
+  states.haveNew(['a'])
+  t.same(namesOf(states.claimable(5000)), ['b'], 'it waits for the attempt')
+  t.equal(states.done('a'), true)
+
+  claimed(false)
+  states.ready(['a'])
+  t.same(namesOf(states.claimable(0)), ['a', 'b'], 'the attempt has failed, and is settled')
+  t.equal(states.done('b'), true, 'a cap has room again')
+  t.equal(states.done('c'), false)
+  states.apply([row('b', { restricted: true })], true)
+  t.equal(states.haveOrder, false)
 })
 
 t.test('new jobs of an ordered group are left to the process that makes its attempt', async (t) => {

@@ -20,11 +20,17 @@ async function waiting(t: Test, count: number, restrictions: Partial<Restriction
   const { db } = core
   await setRestrictions(db, { ...NONE, ...restrictions })
   for (let n = 1; n <= count; n++) await worker.insert([String(n)], GROUP)
-  const claim = (limit: number, reports: GrantReport[] = [], read?: string) =>
+  const claim = (
+    limit: number,
+    reports: GrantReport[] = [],
+    read?: string,
+    endedJobs: string[] = [],
+  ) =>
     claimRestricted<{ eventId: string }>(db, {
       queue: QUEUE,
       limits: [{ group: GROUP, limit }],
       reports,
+      endedJobs,
       owner: 'this process',
       read,
     })
@@ -32,6 +38,43 @@ async function waiting(t: Test, count: number, restrictions: Partial<Restriction
     db.query(`delete from svc_jobs.job where name = $1 and id = $2`, [QUEUE, id])
   return { core, db, claim, settle, worker }
 }
+
+t.test('an attempt that is done counts no more, also before it is settled', async (t) => {
+  for (const restrictions of [{ ordered: true }, { maxInFlight: 1 }]) {
+    const { claim } = await waiting(t, 3, restrictions)
+    const [one] = (await claim(1)).jobs
+    t.equal(one?.data.eventId, '1')
+    t.match(await claim(1), { jobs: [], results: [{ isBusy: true }] })
+    const next = await claim(1, [], undefined, [one?.id as string])
+    t.same(namesOf(next.jobs), ['2'])
+    t.match(next.results, [{ isBusy: true, hasMore: true }])
+    t.same((await claim(1, [], undefined, [one?.id as string])).jobs, [], 'the next one runs')
+    const ended = [one?.id as string, next.jobs[0]?.id as string]
+    const last = await claim(1, [], undefined, ended)
+    t.same(namesOf(last.jobs), ['3'])
+    t.match(last.results, [{ hasMore: false }])
+  }
+})
+
+t.test('what a dead process had done and not settled is repeated in its order', async (t) => {
+  const { claim, db } = await waiting(t, 3, { ordered: true })
+  const [one] = (await claim(1)).jobs
+  const [two] = (await claim(1, [], undefined, [one?.id as string])).jobs
+  t.equal(two?.data.eventId, '2')
+  // As the jobs of a dead process are taken back.
+  await db.query(
+    `update svc_jobs.job set state = 'retry', start_after = now() where name = $1 and state = 'active'`,
+    [QUEUE],
+  )
+  const again: string[] = []
+  for (let n = 0; n < 3; n++) {
+    const [job] = (await claim(1)).jobs
+    t.equal((await claim(1)).jobs.length, 0)
+    again.push(job?.data.eventId as string)
+    await db.query('delete from svc_jobs.job where id = $1', [job?.id])
+  }
+  t.same(again, ['1', '2', '3'])
+})
 
 t.test('a claim by rate brings so many jobs, and the time of the next one', async (t) => {
   const { claim } = await waiting(t, 6, { rateLimit: { limit: 3, perSeconds: 100 } })
@@ -136,7 +179,7 @@ t.test(
     await setHeld(db, QUEUE, GROUP, false)
     await core.transaction(async (locked) => {
       await locked.query(`select from svc."__svc.recipient_states" for no key update`)
-      t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: true }] })
+      t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: false, waitMs: 0 }] })
     })
     t.same(namesOf((await claim(10)).jobs), ['1'])
   },

@@ -164,9 +164,11 @@ export class GroupScheduler {
   }
 
   /** Whether a job that was fetched may begin; else it goes back. */
-  admit(group: string | null, lane: Lane, uncontended: boolean): boolean {
+  admit({ group, grant }: Job, lane: Lane, uncontended: boolean): boolean {
     if (group === null) return true
     this.#exist = true
+    // A publish has claimed it.
+    if (grant) this.#states.began(group)
     return this.#limits.admit(group, lane, performance.now(), uncontended)
   }
 
@@ -230,19 +232,14 @@ export class GroupScheduler {
       if (group === null) continue
       this.#exist = true
       this.#states.claimed(group)
+      this.#states.began(group)
       this.#limits.begin(group, now)
     }
   }
 
-  /** Whether an attempt of this ordered group is under way here, or is being settled. */
+  /** Whether an attempt of this ordered group is under way here: this process claims the next one. */
   claimsNext(group: string): boolean {
-    if (!this.#states.isOrdered(group)) return false
-    return this.#limits.inFlightOf(group) > 0 || this.#states.isAwaitingNext(group)
-  }
-
-  /** A job of an ordered group was claimed by the settlement of the one before it. */
-  follows(job: Job): void {
-    this.#claimed([job])
+    return this.#states.isRunning(group)
   }
 
   /** Whether only claims of its jobs aside make attempts of the group. */

@@ -18,13 +18,20 @@ interface State {
   isBusy: boolean
   /** A claim is under way, and the group has had no notification since its start. */
   isClaiming: boolean
+  /** Of an ordered group: its one attempt is made here ... */
+  isRunning: boolean
+  /** ... and others wait behind it. */
+  hasNext: boolean
 }
 
 function stateOf(row: JobGroup, before: State | undefined): State {
   // After a change there may be jobs to move, and to claim.
   const isSame = before?.row.changedBy === row.changedBy
   const { emptyUntil, emptyForMs, lockedForMs, isBusy, isAside } = isSame ? before : NEW
-  return { row, isAside, emptyUntil, emptyForMs, lockedForMs, isBusy, isClaiming: false }
+  const isRunning = row.ordered && before?.isRunning === true
+  const hasNext = !isSame || before.hasNext
+  const pauses = { emptyUntil, emptyForMs, lockedForMs, isBusy }
+  return { row, isAside, ...pauses, isClaiming: false, isRunning, hasNext }
 }
 
 const FIRST_PAUSE_MS = 500
@@ -74,14 +81,15 @@ export class GroupStates {
   #inLanes = new Set<string>()
   /** Groups whose jobs come back into the lanes. */
   #back = new Set<string>()
-  /** Ordered groups whose next job is claimed by the settlement of the one before it. */
-  #awaitingNext = new Set<string>()
+  #ordered = new Set<string>()
 
   /** Applies the rows of the table, or those that have changed. Groups that were in it before keep their turn. */
   apply(rows: JobGroup[], areAll: boolean): void {
     for (const row of rows) {
       const state = stateOf(row, this.#states.get(row.group))
       this.#states.set(row.group, state)
+      if (row.ordered) this.#ordered.add(row.group)
+      else this.#ordered.delete(row.group)
       if (belongsAside(state) && !state.isAside) this.#inLanes.add(row.group)
       else this.#inLanes.delete(row.group)
       if (belongsAside(state)) this.#back.delete(row.group)
@@ -98,6 +106,7 @@ export class GroupStates {
   forget(groups: readonly string[]): void {
     for (const group of groups) {
       this.#states.delete(group)
+      this.#ordered.delete(group)
       this.#inLanes.delete(group)
       this.#back.delete(group)
       this.#turns.delete(group)
@@ -112,8 +121,9 @@ export class GroupStates {
     return this.#states.get(group)?.row.restricted ?? false
   }
 
-  isOrdered(group: string): boolean {
-    return this.#states.get(group)?.row.ordered ?? false
+  /** Whether there are ordered groups. */
+  get haveOrder(): boolean {
+    return this.#ordered.size > 0
   }
 
   /** For how long an attempt of the group counts, with the time that a request may be on its way. */
@@ -153,7 +163,7 @@ export class GroupStates {
   /** Groups whose jobs that wait aside may be claimed, in their turn. */
   claimable(now: number): ClaimableGroup[] {
     return [...this.#turns.values()]
-      .filter(({ row, emptyUntil }) => emptyUntil <= now && !this.#awaitingNext.has(row.group))
+      .filter(({ emptyUntil, isRunning }) => emptyUntil <= now && !isRunning)
       .map(({ row: { group, circuitOpen, restricted, maxInFlight } }) => ({
         group,
         isOpen: circuitOpen,
@@ -165,30 +175,38 @@ export class GroupStates {
   /** The first moment at which there may be jobs aside to claim. */
   claimableFrom(): number {
     let first = Infinity
-    for (const [group, { emptyUntil }] of this.#turns) {
-      if (!this.#awaitingNext.has(group)) first = Math.min(first, emptyUntil)
+    for (const { emptyUntil, isRunning } of this.#turns.values()) {
+      if (!isRunning) first = Math.min(first, emptyUntil)
     }
     return first
   }
 
-  /** A settlement will claim the next job of this ordered group: until then no claim can bring one. */
-  awaitNext(group: string): void {
-    this.#awaitingNext.add(group)
+  /** A job of this restricted group was claimed here: until its attempt has ended, none of an order follows. */
+  began(group: string): void {
+    const state = this.#states.get(group)
+    if (state?.row.ordered) state.isRunning = true
   }
 
-  isAwaitingNext(group: string): boolean {
-    return this.#awaitingNext.has(group)
+  /** Whether an attempt of this ordered group is under way here. */
+  isRunning(group: string): boolean {
+    return this.#states.get(group)?.isRunning === true
   }
 
-  nextDecided(group: string): void {
-    this.#awaitingNext.delete(group)
+  /** An attempt of this restricted group is done. Returns whether another job of it may wait. */
+  done(group: string): boolean {
+    const state = this.#states.get(group)
+    if (!state) return false
+    const hasNext = !state.row.ordered || state.hasNext
+    if (hasNext) this.ready([group])
+    Object.assign(state, { isRunning: false, isBusy: false, hasNext: false })
+    return hasNext
   }
 
   /** There may be jobs of these restricted groups to claim. */
   ready(groups: readonly string[]): void {
     for (const group of groups) {
       const state = this.#states.get(group)
-      if (state) Object.assign(state, READY)
+      if (state) Object.assign(state, READY, { isRunning: false })
     }
   }
 
@@ -199,7 +217,8 @@ export class GroupStates {
   haveNew(groups: readonly string[]): boolean {
     for (const group of groups) {
       const state = this.#states.get(group)
-      if (state?.row.ordered && state.isBusy) state.isClaiming = false
+      if (state) state.hasNext = true
+      if (state?.row.ordered && (state.isBusy || state.isRunning)) state.isClaiming = false
       else if (state) Object.assign(state, READY)
     }
     return groups.every((group) => this.#states.has(group))
@@ -207,7 +226,9 @@ export class GroupStates {
 
   /** There may be jobs of any restricted group to claim. */
   allReady(): void {
-    for (const state of this.#turns.values()) if (state.row.restricted) Object.assign(state, READY)
+    for (const state of this.#turns.values()) {
+      if (state.row.restricted) Object.assign(state, READY, { hasNext: true })
+    }
   }
 
   /** There may be jobs of a restricted group from then on. Returns whether that is sooner than known. */
@@ -239,6 +260,7 @@ export class GroupStates {
     const state = this.#states.get(group)
     if (!state?.isClaiming) return false
     state.isBusy = isBusy === true
+    state.hasNext = hasMore === true
     const longest = isBusy
       ? LONGEST_PAUSE_BUSY_MS
       : isNotified

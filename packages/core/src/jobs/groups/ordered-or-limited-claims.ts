@@ -22,12 +22,17 @@ interface Parts {
   wake: () => void
 }
 
-/** How long the jobs of an ordered group may follow one another in one slot. */
-const LONGEST_RUN_MS = 500
+/**
+ * For how long a job that is done and not settled counts as no attempt: those that follow it are repeated with
+ * it, should the process die meanwhile.
+ */
+const LONGEST_UNSETTLED_MS = 1000
 
 export class RestrictedClaims {
   #parts: Parts
   #reports = new GrantReports()
+  /** When jobs were done that are not settled yet, by their ids. */
+  #doneAt = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -39,7 +44,7 @@ export class RestrictedClaims {
     const groups = limits.map(({ group }) => group)
     const reports = this.#reports.of(groups)
     states.claimBegins(groups)
-    const claim = { queue, limits, reports, owner, read }
+    const claim = { queue, limits, reports, owner, read, endedJobs: this.#unsettled() }
     const { jobs, results } = await claimRestricted(db, claim)
     const now = performance.now()
     for (const result of results) {
@@ -52,6 +57,16 @@ export class RestrictedClaims {
   /** The table of groups was read. */
   refreshed(): void {
     this.#reports.keepOnly((group) => this.#parts.states.isRestricted(group))
+  }
+
+  /** Jobs that are done and not settled, where a publish may claim for ordered groups; `null`: there are none. */
+  get endedJobs(): string[] | null {
+    return this.#parts.states.haveOrder ? this.#unsettled() : null
+  }
+
+  #unsettled(): string[] {
+    const now = performance.now()
+    return [...this.#doneAt].flatMap(([id, at]) => (now - at < LONGEST_UNSETTLED_MS ? [id] : []))
   }
 
   begun(job: Job): void {
@@ -69,43 +84,21 @@ export class RestrictedClaims {
     const isGivenBack = outcome.kind === 'postponed' || isUnused
     if (isGivenBack) this.#reports.givenBack(job)
     else this.#reports.ended(job, performance.now(), tookMs)
+    if (outcome.kind !== 'completed' || job.group === null) return
+    // The next one need not wait for the settlement.
+    this.#doneAt.set(job.id, performance.now())
+    if (this.#parts.states.done(job.group)) this.#parts.wake()
   }
 
-  /**
-   * Whether another job of the group may follow this one in its slot. After a while the group claims in
-   * turns with the others again.
-   */
-  mayFollow({ group, grant }: Job): boolean {
-    if (group === null || !grant || !this.#parts.states.isOrdered(group)) return false
-    return performance.now() - (grant.runSince ?? grant.askedAt) < LONGEST_RUN_MS
-  }
-
-  /** A settlement will claim the next job of this group. Until `nextDecided` claims leave it out. */
-  awaitNext(group: string): void {
-    this.#parts.states.awaitNext(group)
-  }
-
-  /** That settlement is sent: notifications from now on may be newer than what it sees. */
-  asksNext(group: string): void {
-    this.#parts.states.claimBegins([group])
-  }
-
-  /** It has claimed no job: none waits, or a claim has to find out why. */
-  noNext(group: string, isEmpty: boolean): void {
-    const { states, isNotified } = this.#parts
-    const result = { group, isTold: false, isBusy: false }
-    if (isEmpty && states.claimEnded(result, performance.now(), isNotified())) return
-    states.ready([group])
-  }
-
-  nextDecided(group: string, hasNext: boolean): void {
-    this.#parts.states.nextDecided(group)
-    if (!hasNext) this.#parts.wake()
-  }
-
-  /** Other jobs of these restricted groups may begin now. */
+  /** These jobs are settled, or given up: others of their groups may begin now. */
   settled(jobs: Job[]): void {
-    const groups = jobs.flatMap(({ group, grant }) => (group !== null && grant ? [group] : []))
+    const now = performance.now()
+    const groups = jobs.flatMap(({ id, group, grant }) => {
+      if (group === null || !grant) return []
+      const doneAt = this.#doneAt.get(id) ?? -Infinity
+      this.#doneAt.delete(id)
+      return now - doneAt < LONGEST_UNSETTLED_MS ? [] : [group]
+    })
     if (groups.length === 0) return
     this.#parts.states.ready(groups)
     this.#parts.wake()

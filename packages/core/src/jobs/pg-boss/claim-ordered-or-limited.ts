@@ -34,7 +34,7 @@ export interface GroupClaimResult {
  */
 export const BEGINS_WITHIN_MS = 1000
 
-const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $8)`
+const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
 /**
  * The claim, and what a worker needs of the job where it is the only one, as at ordinary rates. Several
@@ -54,6 +54,8 @@ interface Claim {
   /** How many jobs of which groups there is room for. */
   limits: { group: string; limit: number }[]
   reports: GrantReport[]
+  /** Jobs of this process that are done and not settled: they do not count as attempts. */
+  endedJobs: string[]
   /** Names this process in the jobs that it claims. */
   owner: string
   /** See `Worker.read`. */
@@ -63,7 +65,7 @@ interface Claim {
 /** Claims from each group as many jobs as there is room for and its restrictions allow. */
 export async function claimRestricted<Data>(
   db: Db,
-  { queue, limits, reports, owner, read }: Claim,
+  { queue, limits, reports, endedJobs, owner, read }: Claim,
 ): Promise<{ jobs: Job<Data>[]; results: GroupClaimResult[] }> {
   const askedAt = performance.now()
   const { rows } = await db.query(read === undefined ? `${CLAIM} as claimed` : claimAndRead(read), [
@@ -75,6 +77,7 @@ export async function claimRestricted<Data>(
     reports.map(({ grantId }) => grantId),
     reports.map(({ afterMs }) => afterMs),
     reports.map(({ tookMs }) => tookMs),
+    endedJobs,
   ])
   const [answer] = rows as [{ claimed: string; read?: string | null }]
   const { jobs, answers } = JSON.parse(answer.claimed) as {

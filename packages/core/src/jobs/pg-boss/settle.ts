@@ -1,11 +1,7 @@
-/**
- * Ends the attempts of claimed jobs. The functions "__svc.settle" and "__svc.settle_in_line" of Postgres say
- * what is done with each.
- */
+/** Ends the attempts of claimed jobs. The function "__svc.settle" of Postgres says what is done with each. */
 import { storableJson } from '../../postgres/storable.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
-import { asJob, type JobRow } from './jobs-table.ts'
 
 /** A claim of a job. */
 export type Claim = Pick<Job, 'id' | 'startedOn'>
@@ -128,47 +124,3 @@ const listOf = (rows: object[]): string | null => (rows.length === 0 ? null : st
 const attemptedIn = ({ traceContext = null }: Job) => ({ attemptedIn: traceContext })
 
 const recipientOf = ({ group, isProbe = false }: Job) => ({ recipient: group, isBehind: isProbe })
-
-export interface SettledInLine {
-  /** The next job, which this process has claimed. */
-  next: Job | null
-  /** Whether no job of the group waits. */
-  isEmpty: boolean
-}
-
-const inLine = (record: string, read: string): string => `
-  select ended.next::text as next, ended.is_empty as "isEmpty",
-         svc."${record}"(ended.settled, null, $6) as recorded,
-         case when ended.next is not null then svc."${read}"(ended.next -> 'data')::text end as read
-    from svc."__svc.settle_in_line"($1, $2, $3::timestamptz, $4, $5) as ended`
-
-/**
- * Ends the attempt of an ordered group that is done, and claims the next job of it. `read`: the function of
- * the schema `svc` that reads what the next job needs, see `Worker.read`.
- */
-export async function settleInLine(
-  db: Db,
-  queue: string,
-  { id, startedOn, group }: Job,
-  owner: string,
-  record: Rows,
-  read: string,
-): Promise<SettledInLine> {
-  const rowsToWrite = storableJson(record.rows)
-  const { rows } = await db.query(inLine(record.function, read), [
-    queue,
-    id,
-    startedOn,
-    group,
-    owner,
-    rowsToWrite,
-  ])
-  const [ended] = rows as { next: string | null; isEmpty: boolean | null; read: string | null }[]
-  const { next = null, isEmpty = null, read: text = null } = ended ?? {}
-  if (next === null) return { next, isEmpty: isEmpty === true }
-  const job = asJob(JSON.parse(next) as JobRow<unknown>)
-  return {
-    next: text === null ? job : { ...job, read: JSON.parse(text) as unknown },
-    isEmpty: false,
-  }
-}

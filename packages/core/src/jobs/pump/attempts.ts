@@ -36,7 +36,7 @@ interface Parts {
   asAtBoot: <T>(run: () => T) => T
   began(job: Job): void
   /** Its slot of the lane is free. `tookMs`: 0 where the attempt did not run to its end. */
-  ended(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void
+  ended(job: Job, outcome: Outcome, tookMs: number): void
 }
 
 /** A job that was fetched ahead and has not started by then goes back for other processes. */
@@ -65,12 +65,6 @@ export class Attempts {
     if (jobs.length === 0) return
     const preparing = this.#prepare(lane, jobs).finally(() => this.#preparing.delete(preparing))
     this.#preparing.add(preparing)
-  }
-
-  /** A slot that was kept for an attempt that does not follow is free. */
-  release(lane: Lane): void {
-    this.#parts.slots.release(lane, 1)
-    this.#wakeIfIdle()
   }
 
   /**
@@ -165,7 +159,7 @@ export class Attempts {
     // The attempt may end after `stop` has given it up.
     if (!this.#running.delete(attempt)) return
     this.#parts.slots.end(attempt.lane)
-    this.#ended(attempt.lane, attempt.job, outcome, tookMs)
+    this.#ended(attempt.job, outcome, tookMs)
     if (!this.#stopping) this.#startWaiting()
   }
 
@@ -177,15 +171,11 @@ export class Attempts {
 
   #postpone(lane: Lane, job: Job, delayMs: number): void {
     this.#parts.slots.release(lane, 1)
-    this.#ended(lane, job, { kind: 'postponed', delayMs }, 0)
+    this.#ended(job, { kind: 'postponed', delayMs }, 0)
   }
 
-  #ended(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void {
-    this.#parts.ended(lane, job, outcome, tookMs)
-    this.#wakeIfIdle()
-  }
-
-  #wakeIfIdle(): void {
+  #ended(job: Job, outcome: Outcome, tookMs: number): void {
+    this.#parts.ended(job, outcome, tookMs)
     if (this.#stopping && this.#parts.slots.used === 0) this.#idle.wake()
   }
 }

@@ -89,7 +89,7 @@ export class Fetcher {
       const slot = place < inRetry ? 'retry' : 'first'
       const { group } = job
       held.set(job.id, job)
-      if (groups.admit(group, lane, uncontended)) {
+      if (groups.admit(job, lane, uncontended)) {
         admitted[slot].push(job)
         continue
       }

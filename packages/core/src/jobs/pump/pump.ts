@@ -14,7 +14,6 @@ import { DirectClaims } from './direct-claims.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchAhead } from './fetch-ahead.ts'
 import { Lane } from './lane.ts'
-import { OrderedRuns } from './ordered-runs.ts'
 import { LaneDueTimes } from './lane-due-times.ts'
 import { LaneLoops, type PumpLog } from './lane-loops.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
@@ -56,7 +55,6 @@ export class Pump {
   #outcomes: OutcomeBuffer
   /** The jobs that this process has claimed and not settled, by their ids. */
   #held = new Map<string, Job>()
-  #runs: OrderedRuns
   #lanes: Record<LaneName, Lane>
   #retryLane: RetryLane
   #loops: LaneLoops
@@ -91,15 +89,12 @@ export class Pump {
     const outcomes = new OutcomeBuffer({
       mayWait: (outcome) => worker.settlesTogether === true && mayWait(outcome),
       settle: async (batch, lockMs, isRecorded) => {
-        const others = isRecorded ? await this.#runs.settle(batch) : batch
-        if (others.length === 0) return
         const recorder = isRecorded ? worker : { queue }
-        await settleBatch(db, recorder, others, lockMs, (settled) => {
+        await settleBatch(db, recorder, batch, lockMs, (settled) => {
           for (const one of settled) {
             if (!groups.isCircuitOpen(one.job.group)) this.#dueTimes.note(one)
           }
         })
-        groups.restricted.settled(others.map(({ job }) => job))
       },
       settled: () => {
         this.#wakeLanesWithRoom(null)
@@ -108,7 +103,7 @@ export class Pump {
       forget: (jobs) => {
         // The same job may have been fetched again meanwhile.
         for (const job of jobs) if (held.get(job.id) === job) held.delete(job.id)
-        this.#runs.forget(jobs)
+        groups.restricted.settled(jobs)
       },
       log,
     })
@@ -121,7 +116,7 @@ export class Pump {
       asAtBoot: parts.asAtBoot,
       log,
       began: (job) => groups.restricted.begun(job),
-      ended: (lane, job, outcome, tookMs) => this.#attemptEnded(lane, job, outcome, tookMs),
+      ended: (job, outcome, tookMs) => this.#attemptEnded(job, outcome, tookMs),
     })
     const fetcher = new Fetcher({ slots, fetchAhead, groups, held, attempts, outcomes })
     const ofLane = {
@@ -147,16 +142,6 @@ export class Pump {
     const giveBack = (jobs: Job[]) => {
       for (const job of jobs) outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
     }
-    this.#runs = new OrderedRuns({
-      worker,
-      db: db.prepared,
-      owner,
-      slots,
-      groups,
-      begin: (lane, job) => fetcher.beginAdmitted([job], lane === 'retry' ? 1 : 0),
-      giveBack: (job) => giveBack([job]),
-      release: (lane) => attempts.release(lane),
-    })
     const ofClaims = { queue, db, owner, slots, groups, fetcher, first, giveBack, log }
     this.claims = new DirectClaims(ofClaims)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom(null)
@@ -198,6 +183,11 @@ export class Pump {
     return this.#groups.full()
   }
 
+  /** See `JobOffer`. */
+  get endedJobs(): string[] | null {
+    return this.#groups.restricted.endedJobs
+  }
+
   /** Whether an attempt of this ordered group is made here, and the job after it will be as well. */
   claimsNext(group: string): boolean {
     return !this.#isStopping && this.#fetcher.room('retry') > 0 && this.#groups.claimsNext(group)
@@ -233,7 +223,6 @@ export class Pump {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.claims.close()
-    this.#runs.close()
     await this.#loops.stop()
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
     await this.#groups.stop()
@@ -241,8 +230,7 @@ export class Pump {
     this.#dueTimes.stop()
   }
 
-  #attemptEnded(lane: LaneName, job: Job, outcome: Outcome, tookMs: number): void {
-    this.#runs.ended(lane, { job, outcome })
+  #attemptEnded(job: Job, outcome: Outcome, tookMs: number): void {
     this.#outcomes.add({ job, outcome, endedAt: performance.now() })
     this.#groups.ended(job, outcome, tookMs)
     this.#wakeLanesWithRoom(job.group)

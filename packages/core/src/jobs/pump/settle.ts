@@ -105,10 +105,12 @@ const settledOf = (all: readonly Ended[], changed: Map<string, NextAttempt | nul
     return [{ ...ended, nextAttemptAt: next?.at ?? null, nextAttemptInMs: next?.inMs ?? null }]
   })
 
-/** Whether a job may be settled a little later: other jobs wait for one with a grant, and for a probe. */
+/**
+ * Whether a job may be settled a little later: other jobs wait for a probe, and for one of a restricted group
+ * that has failed.
+ */
 export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
-  (outcome.kind === 'completed' || outcome.kind === 'failed') &&
-  job.grant === undefined &&
+  (outcome.kind === 'completed' || (outcome.kind === 'failed' && job.grant === undefined)) &&
   job.isProbe !== true
 
 /**
