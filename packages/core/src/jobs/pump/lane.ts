@@ -43,7 +43,10 @@ type Result = 'no room' | 'full' | 'capped' | 'drained'
 const NO_ROOM_MS = 25
 /** Jobs of a group in one turn; more where few groups wait. */
 const TURN = 8
-/** A fetch that takes longer makes the next one wait, so many times its own duration. */
+/**
+ * A fetch that takes longer and brings no job has passed groups at their limits alone: it makes the next one wait,
+ * so many times its own duration.
+ */
 const LONG_FETCH_MS = 5
 const PAUSE_AFTER_LONG = 4
 
@@ -141,8 +144,8 @@ export class Lane {
     fetcher.filled(lane, tookMs)
     this.#hasBrought = jobs.length > 0
     const result = this.#resultOf(jobs, limit, allowed)
-    // Others have their jobs: what those at their limits cost is bounded.
-    if (result === 'capped' && tookMs > LONG_FETCH_MS) {
+    // What groups at their limits cost is bounded.
+    if (result === 'capped' && jobs.length === 0 && tookMs > LONG_FETCH_MS) {
       this.#notBefore = performance.now() + PAUSE_AFTER_LONG * tookMs
     }
     for (const group of fetcher.admitAndBegin(jobs, room.retry, inLane, isUncontended)) {
