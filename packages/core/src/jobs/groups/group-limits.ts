@@ -149,7 +149,7 @@ export class GroupLimits {
   #roomOf(group: Group, lane: Lane, now: number, uncontended: boolean): number {
     const cap = this.#capOf(group, lane, now, uncontended)
     const left = cap - group.inFlight
-    return left >= Math.max(1, Math.floor(cap / (isQuick(group, now) ? 2 : 4))) ? left : 0
+    return left >= Math.max(1, Math.floor(cap / 4)) ? left : 0
   }
 
   #capOf(group: Group, lane: Lane, now: number, uncontended: boolean): number {
