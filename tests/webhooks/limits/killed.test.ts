@@ -47,6 +47,13 @@ t.test('deliveries under way in a killed process come first again', async (t) =>
   for (const n of upTo(6)) await publisher.app.svc.events.publish('order.created', { n })
   await receiver.waitFor(3)
   await startHost(t, { database: publisher.database })
+  // Those that have arrived are settled together, and would be repeated until then.
+  await until(async () => {
+    const { rows } = await publisher.app.svc.database.query(
+      `select count(*)::int as n from svc_jobs.job where name = '__svc.webhooks.deliver'`,
+    )
+    return rows[0].n === 4
+  })
   receiver.answer(200)
   child.kill()
   t.same(numbersOf(await receiver.waitFor(7)), [0, 1, 2, 2, 3, 4, 5])
