@@ -112,7 +112,7 @@ export class GroupScheduler {
     try {
       await this.#readGroups()
       this.restricted.refreshed()
-      this.#circuits.adopt(new Set(this.#states.open()))
+      this.#circuits.adopt(this.#states.open)
     } finally {
       const table = { hasRows: this.#states.size > 0, isNotified: isNotified(), isIdle }
       this.#refreshTimes.ended(performance.now(), table)

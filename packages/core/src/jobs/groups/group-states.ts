@@ -82,6 +82,7 @@ export class GroupStates {
   /** Groups whose jobs come back into the lanes. */
   #back = new Set<string>()
   #ordered = new Set<string>()
+  #open = new Set<string>()
 
   /** Applies the rows of the table, or those that have changed. Groups that were in it before keep their turn. */
   apply(rows: JobGroup[], areAll: boolean): void {
@@ -90,6 +91,8 @@ export class GroupStates {
       this.#states.set(row.group, state)
       if (row.ordered) this.#ordered.add(row.group)
       else this.#ordered.delete(row.group)
+      if (row.circuitOpen) this.#open.add(row.group)
+      else this.#open.delete(row.group)
       if (belongsAside(state) && !state.isAside) this.#inLanes.add(row.group)
       else this.#inLanes.delete(row.group)
       if (belongsAside(state)) this.#back.delete(row.group)
@@ -107,6 +110,7 @@ export class GroupStates {
     for (const group of groups) {
       this.#states.delete(group)
       this.#ordered.delete(group)
+      this.#open.delete(group)
       this.#inLanes.delete(group)
       this.#back.delete(group)
       this.#turns.delete(group)
@@ -151,8 +155,8 @@ export class GroupStates {
   }
 
   /** Groups whose circuit is open by the table. */
-  *open(): Iterable<string> {
-    for (const [group, { row }] of this.#states) if (row.circuitOpen) yield group
+  get open(): ReadonlySet<string> {
+    return this.#open
   }
 
   belongsAside(group: string): boolean {
