@@ -107,7 +107,10 @@ export const screens = refuse(
 export const access = refuse('^(\\.\\.?/)+access/', 'Access is built on tables.')
 export const assembly = refuse('^(\\.\\.?/)+core\\.ts$', 'Only core.ts puts the parts together.')
 export const pump = refuse('^(\\.\\.?/)+pump/', 'The pump uses this folder.')
-export const groups = refuse('^(\\.\\.?/)+groups/', 'Groups are built on the statements of jobs.')
+export const recipients = refuse(
+  '^(\\.\\.?/)+recipients/',
+  'Recipients are built on the statements of jobs.',
+)
 export const keys = refuse('^(\\.\\.?/)+keys/', 'The lookup of keys is built on the lockout.')
 export const delivery = refuse('^(\\.\\.?/)+delivery/', 'Deliveries are built on this folder.')
 export const http = refuse(

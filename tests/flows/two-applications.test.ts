@@ -269,7 +269,14 @@ t.test('jobs and notifications of one application do not reach the other', async
   t.teardown(() => client.end())
   const heard: string[] = []
   client.on('notification', ({ channel }) => heard.push(channel))
-  for (const name of ['wake', 'groups', 'restricted', 'lock', 'console.changes', 'console.ended']) {
+  for (const name of [
+    'wake',
+    'recipients',
+    'restricted',
+    'lock',
+    'console.changes',
+    'console.ended',
+  ]) {
     await client.query(`listen "svc.${name}"`)
     await client.query(`listen "shop.${name}"`)
   }
@@ -369,7 +376,9 @@ t.test('no statement and no function of another schema names the default one', a
     [],
   )
   t.notOk(
-    values.some((value) => /^(__)?svc\.(wake|groups|restricted|lock|console)/.test(String(value))),
+    values.some((value) =>
+      /^(__)?svc\.(wake|recipients|restricted|lock|console)/.test(String(value)),
+    ),
   )
 
   prototype.query = query

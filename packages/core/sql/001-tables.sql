@@ -157,7 +157,7 @@ create table svc."__svc.attempt_grants" (
 create index on svc."__svc.attempt_grants" (queue, recipient, begun_by);
 
 -- Work on many jobs for one recipient, which is done in portions and at a pace: what an operator asked for is
--- answered at once, and holds from then on. See jobs/groups/work-table.ts.
+-- answered at once, and holds from then on. See jobs/recipients/work-table.ts.
 create table svc."__svc.work" (
   -- A UUIDv7: newest first is a sort by id.
   id uuid primary key,

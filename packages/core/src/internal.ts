@@ -16,7 +16,7 @@ export {
   sweepRecoveries,
   type RecoveredPortion,
   type Recovery,
-} from './jobs/groups/work-table.ts'
+} from './jobs/recipients/work-table.ts'
 export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead-letters.ts'
 export { isRestricted } from './jobs/pg-boss/restrictions-table.ts'
 export type { Notifications } from './postgres/notifications.ts'

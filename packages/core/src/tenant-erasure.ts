@@ -93,7 +93,7 @@ export class TenantErasure {
 
   /** First: an attempt that ends without its job writes no row. */
   async #eraseJobs(tenant: string): Promise<ErasedRows> {
-    const which = { eventIdPrefix: idsOfTenant(tenant).from, groups: [] }
+    const which = { eventIdPrefix: idsOfTenant(tenant).from, recipients: [] }
     const erased = { jobs: 0, deadLetters: 0 }
     for (const queue of await findQueues(this.#db)) {
       const kind = queue.endsWith('.dlq') ? 'deadLetters' : 'jobs'

@@ -30,7 +30,7 @@ interface Situation {
   id?: string
   trace?: string
   offered?: Record<string, number>
-  fullGroups?: (string | undefined)[]
+  fullRecipients?: (string | undefined)[]
   /** @default null */
   endedJobs?: string[] | null
   /** Statements before it. */
@@ -48,7 +48,7 @@ const recipient = (
 ) =>
   `insert into svc."__svc.recipients" (subscription, event_name, recipient, tenant, filter)
    values ('hooks', '${event}', '${id}', '${tenant}', ${filter ? `'${JSON.stringify(filter)}'` : 'null'})`
-const group = (id: string | undefined, column: 'restricted' | 'circuit_open') =>
+const state = (id: string | undefined, column: 'restricted' | 'circuit_open') =>
   `insert into svc."__svc.recipient_states" (queue, recipient, ${column}) values ('hooks', '${id}', true)`
 const event = (id: string) =>
   `insert into svc."__svc.events" (name, id, payload) values ('a', '${id}', '{}')`
@@ -127,7 +127,7 @@ const SITUATIONS: Situation[] = [
     ],
     given: [HOOKS, ...RECIPIENTS.map((id) => recipient('a', id))],
     offered: { hooks: 3 },
-    fullGroups: [SECOND],
+    fullRecipients: [SECOND],
   },
   {
     what: 'restricted and failing recipients',
@@ -139,8 +139,8 @@ const SITUATIONS: Situation[] = [
     given: [
       HOOKS,
       ...RECIPIENTS.map((id) => recipient('a', id)),
-      group(FIRST, 'restricted'),
-      group(SECOND, 'circuit_open'),
+      state(FIRST, 'restricted'),
+      state(SECOND, 'circuit_open'),
     ],
     offered: { hooks: 3 },
   },
@@ -226,8 +226,8 @@ t.test('of an order the first job is claimed, where no other waits or is attempt
   await app.svc.jobs.createQueue('hooks')
   await database.query(HOOKS)
   await database.query(recipient('a', FIRST))
-  const groups = 'svc."__svc.recipient_states"'
-  await database.query(group(FIRST, 'restricted'))
+  const states = 'svc."__svc.recipient_states"'
+  await database.query(state(FIRST, 'restricted'))
   let published = 0
   const claims = async (endedJobs: string[] | null = [], db: Db = database) => {
     const { claimed = [], restricted = [] } = await call(db, {
@@ -245,7 +245,7 @@ t.test('of an order the first job is claimed, where no other waits or is attempt
   const empty = () => database.query('delete from svc_jobs.job')
   t.equal(await claims(), undefined, 'it is limited otherwise')
   await empty()
-  await database.query(`update ${groups} set ordered = true`)
+  await database.query(`update ${states} set ordered = true`)
   t.equal(await claims(null), undefined, 'the process claims none of an order')
   t.equal(await claims(), undefined, 'another one waits')
   await empty()
@@ -269,11 +269,11 @@ t.test('of an order the first job is claimed, where no other waits or is attempt
   await empty()
 
   for (const change of ['held = true', 'circuit_open = true', 'rate_limit = 9, rate_seconds = 9']) {
-    await database.query(`update ${groups} set ${change}`)
+    await database.query(`update ${states} set ${change}`)
     t.equal(await claims(), undefined, change)
     await empty()
     await database.query(
-      `update ${groups} set held = false, circuit_open = false, rate_limit = null`,
+      `update ${states} set held = false, circuit_open = false, rate_limit = null`,
     )
   }
   const other = await database.connect()
@@ -344,7 +344,7 @@ async function call(
   { name = 'a', id = 'new', tenant, trace, ...rest }: Partial<Situation>,
   others = 0,
 ): Promise<Answer> {
-  const { offered = {}, fullGroups = [], endedJobs = null } = rest
+  const { offered = {}, fullRecipients = [], endedJobs = null } = rest
   let answer: Answer | undefined
   const listened: Db = {
     async query(text, values) {
@@ -368,7 +368,7 @@ async function call(
   const offer = {
     owner: OWNER,
     room: new Map(Object.entries(offered)),
-    fullGroups: fullGroups.filter((group) => group !== undefined),
+    fullRecipients: fullRecipients.filter((one) => one !== undefined),
     endedJobs,
   }
   await publish(
@@ -468,9 +468,9 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
     data: { event: 'order.created', eventId: 'b', recipient: 'webhook', deliveryId: 'job 1' },
     attempt: 1,
     attemptsLeft: 0,
-    group: 'webhook',
+    recipient: 'webhook',
     startedOn: '1970-01-01',
-    recipient: { version: 'v1', askedAt: Number },
+    recipientVersion: { version: 'v1', askedAt: Number },
     grant: { id: null, askedAt: Number },
     published: { payload: '{"id":"b"}', publishedAt: new Date(1000), traceContext: '00-1-2-01' },
   })

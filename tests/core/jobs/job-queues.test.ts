@@ -2,39 +2,39 @@ import type { Core, FanOutJob } from '@svc/core/internal'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
-import { GROUP, idOf, QUEUE } from '../support/worker.ts'
+import { RECIPIENT, idOf, QUEUE } from '../support/worker.ts'
 import { namesOf, startWorkedHost } from '../support/worked-host.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
 
-t.test('jobs of a group that is held wait, and go on when it is released', async (t) => {
+t.test('jobs of a recipient that is held wait, and go on when it is released', async (t) => {
   const { worker, queues, core } = await startWorkedHost(t)
-  await queues.hold(core.db, QUEUE, GROUP)
-  queues.groupsChanged(QUEUE)
-  await worker.insert(['a', 'b'], GROUP)
+  await queues.hold(core.db, QUEUE, RECIPIENT)
+  queues.recipientsChanged(QUEUE)
+  await worker.insert(['a', 'b'], RECIPIENT)
   await worker.insert(['c'], OTHER)
   await until(() => worker.settled.length === 1)
   t.strictSame(namesOf(worker.jobs), ['c'])
 
-  await queues.release(core.db, QUEUE, GROUP)
-  queues.groupsChanged(QUEUE)
+  await queues.release(core.db, QUEUE, RECIPIENT)
+  queues.recipientsChanged(QUEUE)
   await until(() => worker.settled.length === 3)
   t.strictSame(namesOf(worker.jobs), ['a', 'b', 'c'])
 })
 
-t.test('the waiting jobs of a group are discarded, wherever they wait', async (t) => {
+t.test('the waiting jobs of a recipient are discarded, wherever they wait', async (t) => {
   const { core, queues } = await startWorkedHost(t, { enabled: false })
   const jobs = ['a', 'b', 'c'].map((name, index) => ({
     id: idOf(name),
     data: { event: 'test', eventId: name, deliveryId: idOf(name) },
-    group: GROUP,
+    recipient: RECIPIENT,
     isLate: index === 0,
   }))
   await queues.insert(core.db, QUEUE, jobs)
-  await queues.insert(core.db, QUEUE, [{ id: idOf('d'), data: {}, group: OTHER }])
-  const discarded = await core.transaction((db) => queues.discard<FanOutJob>(db, QUEUE, GROUP))
+  await queues.insert(core.db, QUEUE, [{ id: idOf('d'), data: {}, recipient: OTHER }])
+  const discarded = await core.transaction((db) => queues.discard<FanOutJob>(db, QUEUE, RECIPIENT))
   t.strictSame(namesOf(discarded), ['a', 'b', 'c'])
-  t.match(discarded, [{ attempt: 1, group: GROUP, createdAt: Date, lost: false }, {}, {}])
+  t.match(discarded, [{ attempt: 1, recipient: RECIPIENT, createdAt: Date, lost: false }, {}, {}])
   t.equal(await waitingIn(core), 1)
   await core.transaction((db) => queues.discard(db, QUEUE, OTHER))
   t.equal(await waitingIn(core), 0)
@@ -53,13 +53,13 @@ t.test('jobs too many for one transaction are discarded in the background', asyn
     Array.from({ length: count }, (_, n) => ({
       id: idOf(String(n)),
       data: { event: 'test', eventId: String(n), deliveryId: idOf(String(n)) },
-      group: GROUP,
+      recipient: RECIPIENT,
       isLate: n % 3 === 0,
     })),
   )
-  const first = await core.transaction((db) => queues.discard(db, QUEUE, GROUP))
+  const first = await core.transaction((db) => queues.discard(db, QUEUE, RECIPIENT))
   t.ok(first.length < count)
-  queues.groupsChanged(QUEUE)
+  queues.recipientsChanged(QUEUE)
   await until(async () => (await waitingIn(core)) === 0)
   await until(async () => (await movesOf(core)) === 0)
   t.equal(new Set([...first.map(({ id }) => id), ...discarded]).size, count)
@@ -85,7 +85,7 @@ t.test('every boot gives a queue the same settings, and its table is tended', as
 
 t.test('attempts and delays of a job are those of the process that published it', async (t) => {
   const { app, core, database } = await startWorkedHost(t, { enabled: false, maxAttempts: 3 })
-  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, group: GROUP }])
+  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, recipient: RECIPIENT }])
   await startHost(t, {
     database,
     core: {
@@ -97,7 +97,7 @@ t.test('attempts and delays of a job are those of the process that published it'
       },
     },
     setUp: (_app, other) =>
-      other.queues.insert(other.db, QUEUE, [{ id: idOf('b'), data: {}, group: GROUP }]),
+      other.queues.insert(other.db, QUEUE, [{ id: idOf('b'), data: {}, recipient: RECIPIENT }]),
   })
   const { rows } = await app.svc.database.query(
     `select retry_limit as "retryLimit", retry_delay as "retryDelay", retry_backoff as "retryBackoff"
@@ -112,7 +112,7 @@ t.test('attempts and delays of a job are those of the process that published it'
 
 t.test('a job is inserted once under its id', async (t) => {
   const { core, queues } = await startWorkedHost(t, { enabled: false })
-  const job = { id: idOf('a'), data: {}, group: GROUP }
+  const job = { id: idOf('a'), data: {}, recipient: RECIPIENT }
   await queues.insert(core.db, QUEUE, [job])
   await queues.insert(core.db, QUEUE, [job])
   await queues.insert(core.db, QUEUE, [])

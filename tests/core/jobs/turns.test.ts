@@ -1,4 +1,4 @@
-/** Random schedules of what happens to groups, with two processes at work: what holds for each job at the end. */
+/** Random schedules of what happens to recipients, with two processes at work: what holds for each job at the end. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FanOutJob, Job, Outcome } from '@svc/core/internal'
 import t from 'tap'
@@ -11,10 +11,10 @@ const SEEDS = [1, 2, 3, 4]
 const STEPS = 60
 const AT_A_TIME = 2
 
-const group = (n: number) => `00000000-0000-4000-8000-0000000000a${n}`
+const recipient = (n: number) => `00000000-0000-4000-8000-0000000000a${n}`
 /** Each keeps its order all the time, has a limit all the time, or has one now and then. */
-const [ORDERED, LIMITED, CHANGING] = [group(1), group(2), group(3)]
-const GROUPS = [ORDERED, LIMITED, CHANGING, group(4), group(5), group(6)]
+const [ORDERED, LIMITED, CHANGING] = [recipient(1), recipient(2), recipient(3)]
+const GROUPS = [ORDERED, LIMITED, CHANGING, recipient(4), recipient(5), recipient(6)]
 
 /** Mulberry32. */
 function drawer(seed: number): (below: number) => number {
@@ -38,8 +38,8 @@ for (const seed of SEEDS) {
       const running = new Set<string>()
       const failing = new Set<string>()
       const problems: string[] = []
-      const perform = async (name: string, { group }: Job<FanOutJob>): Promise<Outcome> => {
-        const its = group ?? ''
+      const perform = async (name: string, { recipient }: Job<FanOutJob>): Promise<Outcome> => {
+        const its = recipient ?? ''
         const count = (inFlight.get(its) ?? 0) + 1
         inFlight.set(its, count)
         if (its === ORDERED && count > 1) problems.push(`${count} of an order at a time`)
@@ -79,7 +79,7 @@ for (const seed of SEEDS) {
       )
       await restrict(ORDERED, null, true)
       await restrict(LIMITED, AT_A_TIME, false)
-      queues.groupsChanged(QUEUE)
+      queues.recipientsChanged(QUEUE)
 
       const insert = async (name: string) => {
         const its = made.get(name)!
@@ -96,7 +96,7 @@ for (const seed of SEEDS) {
         const jobs = names.map((one) => ({
           id: idOf(one),
           data: { event: 'test', eventId: one, deliveryId: idOf(one) },
-          group: name,
+          recipient: name,
           ...(draw(4) === 0 ? { isLate: true } : {}),
         }))
         const from = draw(2) === 0 ? core : other.core
@@ -116,13 +116,13 @@ for (const seed of SEEDS) {
       ]
       for (let step = 0; step < STEPS; step++) {
         await changes[draw(changes.length)]?.(GROUPS[draw(GROUPS.length)]!)
-        queues.groupsChanged(QUEUE)
+        queues.recipientsChanged(QUEUE)
         await pause(draw(20))
       }
       failing.clear()
       for (const name of GROUPS) await queues.release(db, QUEUE, name)
       await liftRestrictions(db, QUEUE, CHANGING)
-      queues.groupsChanged(QUEUE)
+      queues.recipientsChanged(QUEUE)
 
       const isEmpty = async () => {
         const { rowCount } = await db.query('select from svc_jobs.job where name = $1', [QUEUE])

@@ -7,9 +7,9 @@ import type { QueueTable } from '../../../packages/core/src/jobs/pg-boss/queue-t
 import { settleAndRecord, type Ends } from '../../../packages/core/src/jobs/pg-boss/settle.ts'
 import type { Db } from '../../../packages/core/src/postgres/transaction.ts'
 import { startHost } from './host.ts'
-import { GROUP, idOf, QUEUE } from './worker.ts'
+import { RECIPIENT, idOf, QUEUE } from './worker.ts'
 
-/** Of the first lane, from the first group on, as many jobs of each as the limit allows. */
+/** Of the first lane, from the first recipient on, as many jobs of each as the limit allows. */
 export const A_LAP = {
   lane: 'first',
   after: '',
@@ -33,7 +33,7 @@ export const insert = (core: Core, names: string[]) =>
   core.queues.insert(
     core.db,
     QUEUE,
-    names.map((name) => ({ id: idOf(name), data: { event: 'test' }, group: GROUP })),
+    names.map((name) => ({ id: idOf(name), data: { event: 'test' }, recipient: RECIPIENT })),
   )
 
 export const fetch = (db: Db, table: QueueTable, limit: number): Promise<Job[]> =>

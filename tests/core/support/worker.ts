@@ -15,11 +15,11 @@ export interface TestWorker {
   /** Jobs in the order in which they were begun. */
   jobs: Job<FanOutJob>[]
   settled: Settled<FanOutJob>[]
-  insert(names: string[], group?: string): Promise<void>
+  insert(names: string[], recipient?: string): Promise<void>
 }
 
 export const QUEUE = '__svc.test.work'
-export const GROUP = '00000000-0000-4000-8000-000000000001'
+export const RECIPIENT = '00000000-0000-4000-8000-000000000001'
 
 /** A job's id follows from its name. */
 export const idOf = (name: string): string =>
@@ -64,11 +64,11 @@ export async function testWorker(
   return {
     jobs,
     settled,
-    async insert(names, group) {
+    async insert(names, recipient) {
       const inserted = names.map((name) => ({
         id: idOf(name),
         data: { event: 'test', eventId: name, deliveryId: idOf(name) },
-        ...(group ? { group } : {}),
+        ...(recipient ? { recipient } : {}),
       }))
       await core.queues.insert(core.db, QUEUE, inserted)
       core.queues.wake(QUEUE)

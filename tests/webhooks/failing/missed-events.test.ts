@@ -152,7 +152,7 @@ async function manyRetries(core: Core, id: string): Promise<void> {
   const jobs = Array.from({ length: 2500 }, () => {
     const deliveryId = uuidv7()
     const data = { event: 'order.created', eventId: null, payload: '{}', recipient: id, deliveryId }
-    return { id: deliveryId, data, group: id }
+    return { id: deliveryId, data, recipient: id }
   })
   // In one transaction: the worker sees them only as they are then.
   await core.transaction(async (db) => {

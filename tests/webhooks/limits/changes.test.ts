@@ -133,7 +133,7 @@ t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
     const { rows } = await core.db.query(
       `select (select count(*) from svc_jobs.job where singleton_key = $1)::int as jobs,
               (select count(*) from svc."__svc.attempt_grants")::int as grants,
-              (select count(*) from svc."__svc.recipient_states" where restricted)::int as groups`,
+              (select count(*) from svc."__svc.recipient_states" where restricted)::int as recipients`,
       [id],
     )
     return rows[0] as object
@@ -141,7 +141,7 @@ t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
   t.same(await until(leftOf, (left) => Object.values(left).every((count) => count === 0)), {
     jobs: 0,
     grants: 0,
-    groups: 0,
+    recipients: 0,
   })
   t.equal(receiver.received.length, 1)
 })

@@ -49,7 +49,12 @@ t.test('another process continues a recovery whose process was killed', async (t
   t.ok(got.every(({ headers }) => headers['x-svc-attempt'] === '2'))
 
   const told = log.filter(({ recoveryId }) => recoveryId === begun!.id)
-  t.match(told.at(-1), { msg: 'a recovery has finished', group: id, deliveries: many, done: many })
+  t.match(told.at(-1), {
+    msg: 'a recovery has finished',
+    recipient: id,
+    deliveries: many,
+    done: many,
+  })
   t.ok(told.length <= 2, 'not at each portion')
 })
 

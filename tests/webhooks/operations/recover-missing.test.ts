@@ -20,7 +20,7 @@ async function missedThree(t: Test) {
 
 /** A recovery that has noted the open transactions and is to be counted next. */
 async function begun(core: Core, id: string): Promise<Recovery> {
-  const request = { queue: '__svc.webhooks.deliver', group: id, what: 'missing' as const }
+  const request = { queue: '__svc.webhooks.deliver', recipient: id, what: 'missing' as const }
   const span = { since, until: null, perSecond: null }
   const recovery = await core.transaction((db) => core.queues.recover(db, { ...request, ...span }))
   return { ...recovery, hasNotedTransactions: true }
@@ -36,8 +36,8 @@ async function count(core: Core, db: Db, recovery: Recovery): Promise<void> {
 }
 
 async function countedIn(core: Core, recovery: Recovery): Promise<number | null> {
-  const { queue, group } = recovery
-  const all = await listRecoveries(core.db, queue, { group, id: recovery.id })
+  const { queue, recipient } = recovery
+  const all = await listRecoveries(core.db, queue, { recipient, id: recovery.id })
   return all[0]?.deliveries ?? null
 }
 
@@ -117,6 +117,6 @@ t.test(
     await webhooks.delete(id)
     await counting.query('commit')
     await rejected
-    t.strictSame(await listRecoveries(core.db, '__svc.webhooks.deliver', { group: id }), [])
+    t.strictSame(await listRecoveries(core.db, '__svc.webhooks.deliver', { recipient: id }), [])
   },
 )

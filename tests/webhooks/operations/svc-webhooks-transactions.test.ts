@@ -116,7 +116,7 @@ t.test('workers are woken after the commit of svc.transaction, and not before', 
   const { id } = await webhooks.register({ url: URL, events: ['*'] })
   const woken: string[] = []
   queues.wake = (queue) => void woken.push(`wake ${queue}`)
-  queues.groupsChanged = (queue) => void woken.push(`groups ${queue}`)
+  queues.recipientsChanged = (queue) => void woken.push(`groups ${queue}`)
 
   const change = async (db: Db) => {
     await webhooks.test(id, { db })

@@ -53,11 +53,11 @@ export interface JobOffer {
   owner: string | null
   /** Free slots for attempts, by the name of their queue. */
   room: ReadonlyMap<string, number>
-  /** Groups that have all the slots that they may have. */
-  fullGroups: string[]
+  /** Recipients that have all the slots that they may have. */
+  fullRecipients: string[]
   /**
-   * Jobs of restricted groups that are done here, and not settled yet; `null`: it claims no job of an order. The
-   * transaction of such a claim locks the row of the group until its commit.
+   * Jobs of restricted recipients that are done here, and not settled yet; `null`: it claims no job of an order. The
+   * transaction of such a claim locks the row of the recipient until its commit.
    */
   endedJobs: string[] | null
 }
@@ -139,7 +139,7 @@ interface ClaimedJob {
   event: number
   /** A filter that is not decided yet: see `FanOutJob.filter`. */
   filter: object | null
-  /** Whether it is of an ordered group, which may have an attempt. */
+  /** Whether it is of an ordered recipient, which may have an attempt. */
   isRestricted: boolean
 }
 
@@ -212,7 +212,7 @@ function valuesOf(
     matched?.map(({ isUndecided }) => isUndecided) ?? null,
     [...offer.room.keys()],
     [...offer.room.values()],
-    offer.fullGroups,
+    offer.fullRecipients,
     offer.owner,
     offer.endedJobs,
     retry.maxAttempts - 1,
@@ -224,7 +224,7 @@ function valuesOf(
   ]
 }
 
-const NO_OFFER: JobOffer = { owner: null, room: new Map(), fullGroups: [], endedJobs: null }
+const NO_OFFER: JobOffer = { owner: null, room: new Map(), fullRecipients: [], endedJobs: null }
 
 const NOT_UTF8 =
   'events.publish: the session of db has another client_encoding than UTF8, so that Postgres would read other characters than were sent: set client_encoding to UTF8 before it'
@@ -300,7 +300,7 @@ function jobOf(
     },
     attempt: 1,
     attemptsLeft: maxAttempts - 1,
-    group: recipient,
+    recipient,
     createdAt: new Date(madeAt),
     lost: false,
     retryCount: 0,
@@ -310,7 +310,7 @@ function jobOf(
       publishedAt: new Date(publishedAt),
       traceContext: event.traceContext ?? null,
     },
-    ...(version === null ? {} : { recipient: { version, askedAt } }),
+    ...(version === null ? {} : { recipientVersion: { version, askedAt } }),
     ...(isRestricted ? { grant: { id: null, askedAt } } : {}),
   }
 }

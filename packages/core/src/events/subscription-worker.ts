@@ -26,7 +26,7 @@ export function createSubscriptionWorker(
   return {
     queue: queueOfSubscription(options.subscription),
     concurrency: options.concurrency,
-    withoutGroups: true,
+    withoutRecipients: true,
     prepare: readEvents,
     telemetry: handlerTelemetry(options.subscription),
     async perform(job, event, signal): Promise<Outcome<HandlerRun>> {

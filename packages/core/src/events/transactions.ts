@@ -14,7 +14,7 @@ import type { JobOffer, Published, WaitingJobs } from './publish-sql.ts'
 
 type Workers = Pick<
   WorkerRegistry,
-  'room' | 'beginCommitted' | 'beginIfCommitted' | 'wake' | 'groupsReady'
+  'room' | 'beginCommitted' | 'beginIfCommitted' | 'wake' | 'recipientsReady'
 >
 
 /** Hands the jobs of publishes to the workers. */
@@ -54,7 +54,7 @@ export class Handover {
     for (const one of published) {
       this.#undecided.found(one.unreadable)
       for (const [queue, jobs] of one.claimed) {
-        claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs.map(withUnknownRecipient)])
+        claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs.map(withUnknownVersion)])
       }
     }
     for (const [queue, jobs] of claimed) this.#workers.beginIfCommitted(queue, jobs)
@@ -69,12 +69,12 @@ export class Handover {
   /** These jobs wait, and their transaction is committed. */
   wake({ queues, restricted }: WaitingJobs): void {
     for (const queue of queues) this.#workers.wake(queue)
-    for (const [queue, groups] of restricted) this.#workers.groupsReady(queue, groups)
+    for (const [queue, recipients] of restricted) this.#workers.recipientsReady(queue, recipients)
   }
 }
 
 /** What was true when the statement ran may have changed before the commit: a webhook was paused. */
-const withUnknownRecipient = ({ recipient: _, ...job }: Job): Job => job
+const withUnknownVersion = ({ recipientVersion: _, ...job }: Job): Job => job
 
 function together(parts: readonly WaitingJobs[]): WaitingJobs {
   const queues = [...new Set(parts.flatMap((part) => part.queues))]

@@ -8,7 +8,7 @@ import type { NotificationConnection } from '../postgres/notifications.ts'
 import { DeadProcesses } from '../processes/dead-processes.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import type { AttemptTelemetry } from '../telemetry/attempt-telemetry.ts'
-import { WorkRunner } from './groups/work-runner.ts'
+import { WorkRunner } from './recipients/work-runner.ts'
 import type { PgBoss } from './pg-boss/boss.ts'
 import { LostJobs } from './pg-boss/recover-lost-jobs.ts'
 import { Pump } from './pump/pump.ts'
@@ -50,8 +50,8 @@ export function createJobs(parts: Parts): Jobs {
     },
     log,
   })
-  const work = new WorkRunner(database, retry, log, (queue, group) =>
-    workers.recovered(queue, [group]),
+  const work = new WorkRunner(database, retry, log, (queue, recipient) =>
+    workers.recovered(queue, [recipient]),
   )
   const notifications = new WorkerNotifications(parts.notifications)
   const asAtBoot = AsyncLocalStorage.snapshot()
@@ -64,7 +64,7 @@ export function createJobs(parts: Parts): Jobs {
       log,
       owner: lease.id,
       isNotified: () => parts.notifications.session !== undefined,
-      groupsWritten: () => workers.groupsWritten(worker.queue),
+      recipientsWritten: () => workers.recipientsWritten(worker.queue),
       settled: workers.notifyWatchers,
       fetchFailed: () => lostJobs.databaseFailed(),
       telemetry,

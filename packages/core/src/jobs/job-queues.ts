@@ -13,7 +13,7 @@ import type { RetrySettings } from './retry-settings.ts'
 import { listLostLetters, type LostLettersPage } from './pg-boss/lost-letters.ts'
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
-import { deleteGroups, setHeld } from './pg-boss/groups-table.ts'
+import { deleteRecipients, setHeld } from './pg-boss/recipient-states-table.ts'
 import {
   deleteWorkOn,
   endedSpan,
@@ -21,7 +21,7 @@ import {
   insertWork,
   lockRecoveries,
   type Recovery,
-} from './groups/work-table.ts'
+} from './recipients/work-table.ts'
 import { liftRestrictions } from './pg-boss/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
@@ -69,48 +69,48 @@ export class JobQueues implements Queues {
 
   wake(queue: string): void {
     this.#workers.wake(queue)
-    this.#workers.groupsReady(queue, null)
+    this.#workers.recipientsReady(queue, null)
   }
 
   onActivity(watcher: () => void): void {
     this.#workers.onActivity(watcher)
   }
 
-  groupsChanged(queue: string): void {
-    this.#workers.groupsChanged(queue)
+  recipientsChanged(queue: string): void {
+    this.#workers.recipientsChanged(queue)
   }
 
-  hold(db: Db, queue: string, group: string): Promise<void> {
-    return setHeld(db, queue, group, true)
+  hold(db: Db, queue: string, recipient: string): Promise<void> {
+    return setHeld(db, queue, recipient, true)
   }
 
-  release(db: Db, queue: string, group: string): Promise<void> {
-    return setHeld(db, queue, group, false)
+  release(db: Db, queue: string, recipient: string): Promise<void> {
+    return setHeld(db, queue, recipient, false)
   }
 
-  async discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]> {
-    await deleteWorkOn(db, queue, [group])
-    await setHeld(db, queue, group, true)
-    await liftRestrictions(db, queue, group)
-    const jobs = await discardWaiting<Data>(db, queue, group, FIRST_PORTION)
-    await insertWork(db, queue, group, 'discard')
-    const { count } = await deleteDeadLetters(db, queue, { group }, FIRST_PORTION)
-    if (count === FIRST_PORTION) await insertWork(db, queue, group, 'bury')
+  async discard<Data>(db: Db, queue: string, recipient: string): Promise<Job<Data>[]> {
+    await deleteWorkOn(db, queue, [recipient])
+    await setHeld(db, queue, recipient, true)
+    await liftRestrictions(db, queue, recipient)
+    const jobs = await discardWaiting<Data>(db, queue, recipient, FIRST_PORTION)
+    await insertWork(db, queue, recipient, 'discard')
+    const { count } = await deleteDeadLetters(db, queue, { recipient }, FIRST_PORTION)
+    if (count === FIRST_PORTION) await insertWork(db, queue, recipient, 'bury')
     return jobs
   }
 
-  async erase(queue: string, groups: readonly string[]): Promise<ErasedJobs> {
-    if (groups.length === 0) return { jobs: 0, deadLetters: 0 }
+  async erase(queue: string, recipients: readonly string[]): Promise<ErasedJobs> {
+    if (recipients.length === 0) return { jobs: 0, deadLetters: 0 }
     const { maintenance: db } = this.#database
-    const which = { eventIdPrefix: null, groups }
+    const which = { eventIdPrefix: null, recipients }
     const jobs = await eraseJobs(db, queue, which)
     const deadLetters = await eraseJobs(db, deadLetterQueueOf(queue), which)
-    await deleteGroups(db, queue, groups)
+    await deleteRecipients(db, queue, recipients)
     return { jobs, deadLetters }
   }
 
-  dropDeadLetters(db: Db, queue: string, groups: string[], since?: Date): Promise<void> {
-    return dropDeadLetters(db, queue, groups, since)
+  dropDeadLetters(db: Db, queue: string, recipients: string[], since?: Date): Promise<void> {
+    return dropDeadLetters(db, queue, recipients, since)
   }
 
   deleteDeadLetter(db: Db, queue: string, id: string): Promise<void> {
@@ -125,10 +125,10 @@ export class JobQueues implements Queues {
     return listLostLetters<Data>(db, queue, page)
   }
 
-  async redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number> {
-    const selection = { group, ...(ids ? { ids } : {}) }
+  async redrive(db: Db, queue: string, recipient: string, ids?: string[]): Promise<number> {
+    const selection = { recipient, ...(ids ? { ids } : {}) }
     // The second of two simultaneous calls waits here, and counts what the first has left.
-    await lockRecoveries(db, group)
+    await lockRecoveries(db, recipient)
     const worker = this.#workers.workerOf(queue)
     const { count } = await redriveDeadLetters(
       db,
@@ -139,26 +139,26 @@ export class JobQueues implements Queues {
       worker,
     )
     if (count < FIRST_PORTION || ids) return count
-    const more = await countDeadLetters(db, queue, { groups: [group] })
-    if (more > 0) await insertWork(db, queue, group, 'redrive')
+    const more = await countDeadLetters(db, queue, { recipients: [recipient] })
+    if (more > 0) await insertWork(db, queue, recipient, 'redrive')
     return count + more
   }
 
-  makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<MadeDue> {
-    return makeWaitingDue(db, queue, group, attemptedBefore ?? null)
+  makeDue(db: Db, queue: string, recipient: string, attemptedBefore?: string): Promise<MadeDue> {
+    return makeWaitingDue(db, queue, recipient, attemptedBefore ?? null)
   }
 
-  count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>> {
-    return countJobs(db, queue, groups, most)
+  count(db: Db, queue: string, recipients: string[], most: number): Promise<Map<string, number>> {
+    return countJobs(db, queue, recipients, most)
   }
 
-  probe(queue: string, group: string): Promise<boolean> {
-    return this.#workers.probe(queue, group)
+  probe(queue: string, recipient: string): Promise<boolean> {
+    return this.#workers.probe(queue, recipient)
   }
 
   async recover(db: Db, request: RecoveryRequest): Promise<Recovery> {
     // The second of two simultaneous calls waits here, also for a redrive, and counts what the first has left.
-    await lockRecoveries(db, request.group)
+    await lockRecoveries(db, request.recipient)
     const until = await endedSpan(db, request.until)
     const counted = await this.countRecoverable(db, { ...request, until })
     const deliveries = counted !== null && counted > MOST_COUNTED ? null : counted
@@ -166,18 +166,18 @@ export class JobQueues implements Queues {
   }
 
   async countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null> {
-    const { queue, group, what, since } = request
+    const { queue, recipient, what, since } = request
     if (what === 'missing') return null
     const span = { since, until: await endedSpan(db, request.until) }
     return what === 'dead'
-      ? countDeadLetters(db, queue, { groups: [group], ...span }, MOST_COUNTED + 1)
-      : countWaitingRetries(db, queue, { group, ...span, recovery: null }, MOST_COUNTED + 1)
+      ? countDeadLetters(db, queue, { recipients: [recipient], ...span }, MOST_COUNTED + 1)
+      : countWaitingRetries(db, queue, { recipient, ...span, recovery: null }, MOST_COUNTED + 1)
   }
 
   countDead(
     db: Db,
     queue: string,
-    of: Pick<DeadLetterFilter, 'groups' | 'except'>,
+    of: Pick<DeadLetterFilter, 'recipients' | 'except'>,
   ): Promise<number> {
     return countDeadLetters(db, queue, of, MOST_COUNTED + 1)
   }

@@ -8,10 +8,10 @@ export interface Job<Data = unknown> {
   attempt: number
   /** How many attempts may follow this one, by its row. */
   attemptsLeft: number
-  /** Jobs of one group share its in-flight cap. */
-  group: string | null
+  /** Jobs of one recipient share its in-flight cap. */
+  recipient: string | null
   createdAt: Date
-  /** Its group is held: this one attempt is a probe, which shows whether the others can go on. */
+  /** Its recipient is held: this one attempt is a probe, which shows whether the others can go on. */
   isProbe?: boolean
   /** The process of the attempt before this one died. */
   lost: boolean
@@ -19,14 +19,14 @@ export interface Job<Data = unknown> {
   retryCount: number
   /** When it was fetched, as text of Postgres: names this lease where `retryCount` does not. */
   startedOn: string | null
-  /** Set where its group is restricted, and allowed this attempt. */
+  /** Set where its recipient is restricted, and allowed this attempt. */
   grant?: Grant
   /** What its worker needs of it, where the claim has read that: see `Worker.read`. */
   read?: unknown
   /** The event of the job, where this process has just published it: it need not be read. */
   published?: { payload: string; publishedAt: Date; traceContext: string | null }
   /** What that publish has found of its recipient, unless its transaction may have begun long ago. */
-  recipient?: RecipientVersion
+  recipientVersion?: RecipientVersion
   /** The trace context of the attempt that is made now, where it has one. */
   traceContext?: string | null
 }
@@ -41,9 +41,9 @@ export interface RecipientVersion {
   askedAt: number
 }
 
-/** The right of a restricted group's job to one attempt. */
+/** The right of a restricted recipient's job to one attempt. */
 export interface Grant {
-  /** `null` where the group has no rate. */
+  /** `null` where the recipient has no rate. */
   id: string | null
   /** Before the claim was sent, by the monotonic clock. */
   askedAt: number
@@ -76,14 +76,14 @@ export interface FanOutJob {
 export interface NewJob {
   id: string
   data: object
-  group?: string
-  /** It waits with the retries: new jobs of its group are fetched before it. */
+  recipient?: string
+  /** It waits with the retries: new jobs of its recipient are fetched before it. */
   isLate?: boolean
   /**
-   * The state of the group does not hold or restrict the job. Only its dead letter belongs to the
-   * group.
+   * The state of the recipient does not hold or restrict the job. Only its dead letter belongs to the
+   * recipient.
    */
-  outsideGroup?: boolean
+  outOfTurn?: boolean
 }
 
 export interface DeadLetter<Data = unknown> {
@@ -101,8 +101,8 @@ export interface DeadLetter<Data = unknown> {
 export type Lane = 'first' | 'retry'
 export const LANES = ['first', 'retry'] as const
 /**
- * Where a job waits: in the lane of its attempt, or aside. Aside are the jobs of a group that is held or
- * restricted, or whose circuit is open: no fetch passes them, and they are claimed by their group.
+ * Where a job waits: in the lane of its attempt, or aside. Aside are the jobs of a recipient that is held or
+ * restricted, or whose circuit is open: no fetch passes them, and they are claimed by their recipient.
  */
 export const PRIORITY = { first: 0, retry: -1, aside: -2 } as const
 

@@ -1,6 +1,6 @@
 /** The functions for queues that core offers to the other packages. */
 import type { Db } from '../postgres/transaction.ts'
-import type { NewRecovery, Recovery } from './groups/work-table.ts'
+import type { NewRecovery, Recovery } from './recipients/work-table.ts'
 import type { DeadLetter, Job, NewJob } from './job.ts'
 import type { DeadLetterFilter } from './pg-boss/dead-letters.ts'
 import type { LostLettersPage } from './pg-boss/lost-letters.ts'
@@ -17,27 +17,27 @@ export interface Queues {
    * notifications of other processes about jobs. That is often, and without arguments.
    */
   onActivity(watcher: () => void): void
-  /** From the commit on no job of the group starts, however many wait. */
-  hold(db: Db, queue: string, group: string): Promise<void>
-  /** The jobs of the group go on. */
-  release(db: Db, queue: string, group: string): Promise<void>
-  /** Groups were held, released, restricted, discarded or redriven, and that is committed: all processes read it. */
-  groupsChanged(queue: string): void
+  /** From the commit on no job of the recipient starts, however many wait. */
+  hold(db: Db, queue: string, recipient: string): Promise<void>
+  /** The jobs of the recipient go on. */
+  release(db: Db, queue: string, recipient: string): Promise<void>
+  /** Recipients were held, released, restricted, discarded or redriven, and that is committed: all processes read it. */
+  recipientsChanged(queue: string): void
   /**
-   * Deletes a group's waiting jobs and its dead letters. A first portion is deleted in the
+   * Deletes a recipient's waiting jobs and its dead letters. A first portion is deleted in the
    * transaction and returned; the rest follows in the background, see `WorkerRecovery`.
    */
-  discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]>
+  discard<Data>(db: Db, queue: string, recipient: string): Promise<Job<Data>[]>
   /**
-   * Deletes all jobs and dead letters of these groups, in many transactions: unlike `discard` it is
+   * Deletes all jobs and dead letters of these recipients, in many transactions: unlike `discard` it is
    * done when it resolves, and nothing is written of them. Attempts under way are not stopped.
    */
-  erase(queue: string, groups: readonly string[]): Promise<ErasedJobs>
+  erase(queue: string, recipients: readonly string[]): Promise<ErasedJobs>
   /**
-   * Deletes the dead letters of groups that no longer exist: those that became so at `since` or later, by
+   * Deletes the dead letters of recipients that no longer exist: those that became so at `since` or later, by
    * default those that the transaction has made.
    */
-  dropDeadLetters(db: Db, queue: string, groups: string[], since?: Date): Promise<void>
+  dropDeadLetters(db: Db, queue: string, recipients: string[], since?: Date): Promise<void>
   /** It is delivered after all. */
   deleteDeadLetter(db: Db, queue: string, id: string): Promise<void>
   /** Newest first. */
@@ -45,24 +45,24 @@ export interface Queues {
   /** Those whose last attempt ended with its process, the oldest first. */
   lostLetters<Data>(db: Db, queue: string, page: LostLettersPage): Promise<DeadLetter<Data>[]>
   /**
-   * Makes jobs of a group's dead letters, with all their attempts; the numbers of the attempts go on.
+   * Makes jobs of a recipient's dead letters, with all their attempts; the numbers of the attempts go on.
    * A first portion is moved in the transaction, the rest in the background. Returns how many in all.
    */
-  redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
+  redrive(db: Db, queue: string, recipient: string, ids?: string[]): Promise<number>
   /**
-   * Makes a portion of a group's waiting jobs due at once: of those whose last attempt began before a
+   * Makes a portion of a recipient's waiting jobs due at once: of those whose last attempt began before a
    * moment, which is now unless given. Another call with the moment of the first one continues.
    */
-  makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<MadeDue>
-  /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
-  count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
+  makeDue(db: Db, queue: string, recipient: string, attemptedBefore?: string): Promise<MadeDue>
+  /** How many jobs of each recipient are not done, up to `most`: see pg-boss/count-jobs.ts. */
+  count(db: Db, queue: string, recipients: string[], most: number): Promise<Map<string, number>>
   /**
-   * Makes one attempt of a held group in this process, with a job that has `isProbe`. Returns whether
+   * Makes one attempt of a held recipient in this process, with a job that has `isProbe`. Returns whether
    * one was begun.
    */
-  probe(queue: string, group: string): Promise<boolean>
+  probe(queue: string, recipient: string): Promise<boolean>
   /**
-   * Begins a recovery, which is carried out in portions in the background. Call `groupsChanged`
+   * Begins a recovery, which is carried out in portions in the background. Call `recipientsChanged`
    * after the commit. What is more than {@link MOST_COUNTED} is counted there as well: `deliveries` is
    * `null` until then. Missing deliveries are counted by the worker of the queue.
    */
@@ -73,7 +73,11 @@ export interface Queues {
    */
   countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null>
   /** How many dead letters there are; counted as above. */
-  countDead(db: Db, queue: string, of: Pick<DeadLetterFilter, 'groups' | 'except'>): Promise<number>
+  countDead(
+    db: Db,
+    queue: string,
+    of: Pick<DeadLetterFilter, 'recipients' | 'except'>,
+  ): Promise<number>
 }
 
 /** Counts of calls stop here. */

@@ -8,7 +8,7 @@ interface Parts {
   /** Whether this process works on jobs at all: the option `worker.enabled`. */
   enabled: boolean
   notifications: WorkerNotifications
-  /** Work on many jobs of a group in the background. */
+  /** Work on many jobs of a recipient in the background. */
   work: { addWorker(worker: Worker): void; run(): Promise<void> }
   createPump(worker: Worker): Pump
 }
@@ -62,7 +62,7 @@ export class WorkerRegistry {
   }
 
   #passOn(): void {
-    for (const queue of this.#pumps.keys()) this.#parts.notifications.groupsReady(queue, null)
+    for (const queue of this.#pumps.keys()) this.#parts.notifications.recipientsReady(queue, null)
   }
 
   /** See `Queues`. */
@@ -71,19 +71,19 @@ export class WorkerRegistry {
   }
 
   /** What a publish may claim, see `JobOffer`. */
-  room(): { room: Map<string, number>; fullGroups: string[]; endedJobs: string[] | null } {
+  room(): { room: Map<string, number>; fullRecipients: string[]; endedJobs: string[] | null } {
     const room = new Map<string, number>()
-    const fullGroups: string[] = []
+    const fullRecipients: string[] = []
     let endedJobs: string[] | null = null
     for (const [queue, pump] of this.#pumps) {
       const free = pump.claims.room()
       if (free === 0) continue
       room.set(queue, free)
-      fullGroups.push(...pump.fullGroups())
+      fullRecipients.push(...pump.fullRecipients())
       const { endedJobs: its } = pump
       if (its !== null) endedJobs = [...(endedJobs ?? []), ...its]
     }
-    return { room, fullGroups, endedJobs }
+    return { room, fullRecipients, endedJobs }
   }
 
   /** All queues that this process has a worker for, also where it does not work on jobs. */
@@ -118,9 +118,9 @@ export class WorkerRegistry {
     void this.#pumps.get(queue)?.claims.beginIfCommitted(jobs)
   }
 
-  /** Begins one attempt of a held group, where this process works on the queue. */
-  async probe(queue: string, group: string): Promise<boolean> {
-    return (await this.#pumps.get(queue)?.claims.probe(group)) ?? false
+  /** Begins one attempt of a held recipient, where this process works on the queue. */
+  async probe(queue: string, recipient: string): Promise<boolean> {
+    return (await this.#pumps.get(queue)?.claims.probe(recipient)) ?? false
   }
 
   /** Claims no more jobs at publish: the process closes. */
@@ -138,46 +138,46 @@ export class WorkerRegistry {
   wakeAll(): void {
     for (const pump of this.#pumps.values()) {
       pump.wakeAll()
-      pump.groupsReady(null)
+      pump.recipientsReady(null)
     }
   }
 
-  /** There are jobs to claim of these groups; `null`: of any restricted one. That is committed. */
-  groupsReady(queue: string, groups: readonly string[] | null): void {
-    this.#groupsReadyHere(queue, groups)
-    this.#parts.notifications.groupsReady(queue, groups)
+  /** There are jobs to claim of these recipients; `null`: of any restricted one. That is committed. */
+  recipientsReady(queue: string, recipients: readonly string[] | null): void {
+    this.#recipientsReadyHere(queue, recipients)
+    this.#parts.notifications.recipientsReady(queue, recipients)
   }
 
   /**
-   * Jobs can be fetched again, whatever their lane: those of a recovery of these groups, or `null`:
+   * Jobs can be fetched again, whatever their lane: those of a recovery of these recipients, or `null`:
    * those of a process that died.
    */
-  recovered(queue: string, groups: readonly string[] | null): void {
-    this.groupsReady(queue, groups)
+  recovered(queue: string, recipients: readonly string[] | null): void {
+    this.recipientsReady(queue, recipients)
     this.#pumps.get(queue)?.wakeAll()
     this.#parts.notifications.wake(queue)
   }
 
   /** The pump of this queue has written circuits: no work follows from it. */
-  groupsWritten(queue: string): void {
-    this.#pumps.get(queue)?.groupsChanged()
+  recipientsWritten(queue: string): void {
+    this.#pumps.get(queue)?.recipientsChanged()
     this.notifyWatchers()
-    this.#parts.notifications.groupsChanged(queue)
+    this.#parts.notifications.recipientsChanged(queue)
   }
 
-  /** Groups have changed, and that is committed: all processes read it. */
-  groupsChanged(queue: string): void {
-    this.#groupsChangedHere(queue)
-    this.#parts.notifications.groupsChanged(queue)
+  /** Recipients have changed, and that is committed: all processes read it. */
+  recipientsChanged(queue: string): void {
+    this.#recipientsChangedHere(queue)
+    this.#parts.notifications.recipientsChanged(queue)
   }
 
   #start(pump: Pump): void {
     if (!this.#listening) {
       this.#parts.notifications.listen({
-        claimsNext: (queue, group) => this.#pumps.get(queue)?.claimsNext(group) ?? false,
+        claimsNext: (queue, recipient) => this.#pumps.get(queue)?.claimsNext(recipient) ?? false,
         wake: (queue) => this.#wakeHere(queue),
-        groupsReady: (queue, groups) => this.#groupsReadyHere(queue, groups),
-        groupsChanged: (queue) => this.#groupsChangedHere(queue),
+        recipientsReady: (queue, recipients) => this.#recipientsReadyHere(queue, recipients),
+        recipientsChanged: (queue) => this.#recipientsChangedHere(queue),
       })
     }
     this.#listening = true
@@ -194,12 +194,12 @@ export class WorkerRegistry {
     this.notifyWatchers()
   }
 
-  #groupsReadyHere(queue: string, groups: readonly string[] | null): void {
-    this.#pumps.get(queue)?.groupsReady(groups)
+  #recipientsReadyHere(queue: string, recipients: readonly string[] | null): void {
+    this.#pumps.get(queue)?.recipientsReady(recipients)
   }
 
-  #groupsChangedHere(queue: string): void {
-    this.#pumps.get(queue)?.groupsChanged()
+  #recipientsChangedHere(queue: string): void {
+    this.#pumps.get(queue)?.recipientsChanged()
     this.notifyWatchers()
     void this.#parts.work.run()
   }

@@ -1,7 +1,7 @@
 /** The interface through which a package defines what the pump does with the jobs of a queue. */
 import type { Db } from '../postgres/transaction.ts'
 import type { AttemptEnd, AttemptStart } from '../telemetry/attempt-telemetry.ts'
-import type { RecoveredPortion, Recovery } from './groups/work-table.ts'
+import type { RecoveredPortion, Recovery } from './recipients/work-table.ts'
 import type { DeadLetter, Job } from './job.ts'
 
 /** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */
@@ -9,8 +9,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   queue: string
   /** Attempts at a time in this process. */
   concurrency: number
-  /** No job of the queue has a group: the table of groups is not read for it. */
-  withoutGroups?: true
+  /** No job of the queue has a recipient: the table of recipients is not read for it. */
+  withoutRecipients?: true
   /** Seconds that attempts have to end when the process closes. @default 10 */
   drainSeconds?: number
   /**
@@ -34,7 +34,7 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   /**
    * The name of a function of Postgres in the schema `svc`, which has the data of a job, of type `json`, and
    * returns as `json` what `prepare` would read of it: `Job.read`. It is called with the claim of a job of a
-   * restricted group that is claimed alone.
+   * restricted recipient that is claimed alone.
    */
   read?: string
   /** Describes an attempt for telemetry. It is not called without telemetry. */
@@ -44,7 +44,7 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
 
 /** What a worker does as its jobs and dead letters are deleted or put back on their way, each in a transaction. */
 export interface WorkerRecovery<Data = unknown> {
-  /** Writes the rows of jobs that are deleted with their group. */
+  /** Writes the rows of jobs that are deleted with their recipient. */
   recordDiscarded(db: Db, jobs: Job<Data>[]): Promise<void>
   /**
    * Writes the rows of dead letters whose last attempt ended with its process, in the transaction that
@@ -96,7 +96,7 @@ export type Outcome<Detail = unknown> =
    * the host. The job says since when.
    */
   | { kind: 'postponed'; delayMs: number; detail?: Detail; isUnsent?: boolean }
-  /** The job waits aside until its group can have it. No attempt is used up. */
+  /** The job waits aside until its recipient can have it. No attempt is used up. */
   | { kind: 'parked'; detail?: Detail }
   /** The event or the webhook of the job was deleted. */
   | { kind: 'cancelled'; detail?: Detail }

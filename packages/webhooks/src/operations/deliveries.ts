@@ -126,7 +126,7 @@ export function createDeliveryOperations(
         await auditWork(db, by.origin, 'redrive', webhook, {
           redriven: { from: null, to: redriven },
         })
-        core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
+        core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
         return { redriven }
       })
     },
@@ -177,7 +177,7 @@ async function queueDelivery(
   await core.within(caller, async (db) => {
     const [locked] = await lockWebhooks(db, [webhookId], by.reach)
     const webhook = existing(webhookId, locked)
-    const place = url === undefined ? {} : { outsideGroup: true }
+    const place = url === undefined ? {} : { outOfTurn: true }
     const { event, eventId, payload, isTest } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}
     const askedIn = core.telemetry.tracer?.active()
@@ -191,7 +191,7 @@ async function queueDelivery(
       ...(isTest === true ? { isTest } : {}),
       ...(askedIn ? { askedIn } : {}),
     }
-    await core.queues.insert(db, QUEUE, [{ id: deliveryId, data, group: webhookId, ...place }])
+    await core.queues.insert(db, QUEUE, [{ id: deliveryId, data, recipient: webhookId, ...place }])
     await auditWork(db, by.origin, action, webhook, {
       deliveryId: { from, to: deliveryId },
       ...(url === undefined ? {} : { url: { from: null, to: url } }),
@@ -226,7 +226,7 @@ async function findDead(
   webhookId: string,
   deliveryId: string,
 ): Promise<ToDeliver | undefined> {
-  const filter = { group: webhookId, deliveryId, limit: 1 }
+  const filter = { recipient: webhookId, deliveryId, limit: 1 }
   const [letter] = await core.queues.deadLetters<DeliveryData>(db, QUEUE, filter)
   return letter?.data
 }

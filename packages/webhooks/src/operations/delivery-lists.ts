@@ -93,7 +93,7 @@ export function createDeliveryLists(
     }
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined || status !== 'dead') return NOTHING
-    const of = await groupsOf(narrowed, webhookId)
+    const of = await recipientsOf(narrowed, webhookId)
     return pageOf(selection, pageBytes, async (most) =>
       attemptsOfDead(
         await core.queues.deadLetters(core.readDb, QUEUE, { ...filter, ...of, ...most }),
@@ -105,17 +105,17 @@ export function createDeliveryLists(
     const narrowed = narrowedReach(by.reach, tenant)
     if (narrowed === undefined) return { count: 0 }
     const { except } = hiddenFrom(by)
-    const of = { except, ...(await groupsOf(narrowed, webhookId)) }
+    const of = { except, ...(await recipientsOf(narrowed, webhookId)) }
     return countOf(await core.queues.countDead(core.readDb, QUEUE, of))
   }
 
-  async function groupsOf(
+  async function recipientsOf(
     reach: Reach,
     webhookId: string | undefined,
-  ): Promise<Pick<DeadLetterFilter, 'groups'>> {
+  ): Promise<Pick<DeadLetterFilter, 'recipients'>> {
     if (reach !== EVERYWHERE)
-      return { groups: await webhookIdsWithin(core.readDb, reach, webhookId) }
-    return webhookId === undefined ? {} : { groups: [webhookId.toLowerCase()] }
+      return { recipients: await webhookIdsWithin(core.readDb, reach, webhookId) }
+    return webhookId === undefined ? {} : { recipients: [webhookId.toLowerCase()] }
   }
 
   const ofOne = (list: List): List => {

@@ -53,7 +53,7 @@ export function createTenantPart(core: Core): TenantPart {
       for (const id of all) await fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
       await forgetDeletedWebhooks(db, tenant)
       await eraseStats(core.dbWithin(LOG_MS), tenant, all)
-      if (ids.length > 0) queues.groupsChanged(QUEUE)
+      if (ids.length > 0) queues.recipientsChanged(QUEUE)
       return { webhooks, jobs, deadLetters, logRows, deduplicationKeys }
     },
   }

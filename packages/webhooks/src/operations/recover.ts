@@ -62,8 +62,8 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
     assertMayReceive(by, webhook.events)
     const narrowed = narrowedReach(by.reach, tenant)
     if (narrowed === undefined || !reaches(narrowed, webhook.tenant)) return []
-    const group = webhook.id
-    return (await listRecoveries(core.readDb, QUEUE, { group, ...page })).map(shown)
+    const recipient = webhook.id
+    return (await listRecoveries(core.readDb, QUEUE, { recipient, ...page })).map(shown)
   }
 
   async function preview(
@@ -95,7 +95,7 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
       const reading = caller ?? core.readDb
       const found = existing(id, await findWebhook(reading, id, by.reach))
       assertMayReceive(by, found.events)
-      const request = { queue: QUEUE, group: id, what, since, until, perSecond }
+      const request = { queue: QUEUE, recipient: id, what, since, until, perSecond }
       const isMissing = what === 'missing'
       const fromMs = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)
       // Not in the transaction of a caller, which would keep the locks of all days that are read.
@@ -121,7 +121,7 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
             to: counted.isAll ? counted.count : { atLeast: counted.count },
           },
         })
-        core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
+        core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
         return { id: recovery.id, ...result }
       })
     },
@@ -139,10 +139,10 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
 
 function shown({
   queue: _,
-  group,
+  recipient,
   hasNotedTransactions: _noted,
   position: _position,
   ...rest
 }: Recovery) {
-  return { ...rest, webhookId: group }
+  return { ...rest, webhookId: recipient }
 }

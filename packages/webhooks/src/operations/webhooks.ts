@@ -93,7 +93,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
   const { cipher } = core
   const isKnown = (name: string) =>
     name === '*' || allowedEvents.includes(name) || OWN_EVENTS.includes(name)
-  const groupsChanged = () => core.queues.groupsChanged(QUEUE)
+  const recipientsChanged = () => core.queues.recipientsChanged(QUEUE)
 
   function check({ url, events, ...settings }: ChangedColumns, { reach }: Caller): void {
     const problem = url === undefined ? null : urlProblem(url, isBlocked, reach === EVERYWHERE)
@@ -139,7 +139,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const { secret, headers = null } = row
         const webhook = await insertWebhook(db, seal(cipher, id, row))
         await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
-        if (isRestricted(webhook)) core.afterCommit(db, groupsChanged)
+        if (isRestricted(webhook)) core.afterCommit(db, recipientsChanged)
         await auditChange(db, by.origin, 'create', null, webhook)
         return { ...withPublicKey(webhook), secret, headers, waiting: 0 }
       })
@@ -191,7 +191,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         // Failures at the old address do not count against the new one.
         if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
         const isChanged = before.active !== after.active || isMoved || isRestrictedAnew
-        if (isChanged) core.afterCommit(db, groupsChanged)
+        if (isChanged) core.afterCommit(db, recipientsChanged)
         return shownTo(by, withoutSecret(await counted(db, after)))
       })
     },
@@ -204,7 +204,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
         const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
         await insertLogRows(db, skippedRows(discarded))
-        core.afterCommit(db, groupsChanged)
+        core.afterCommit(db, recipientsChanged)
       })
     },
 

@@ -5,7 +5,7 @@ import type { Webhook } from '../schemas.ts'
 
 /**
  * Events make no more deliveries for it, and none of its waiting deliveries is started. After the
- * commit the caller notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
+ * commit the caller notifies the pumps: `core.queues.recipientsChanged(QUEUE)`.
  */
 export async function pause(core: Core, db: Db, id: string): Promise<void> {
   await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })

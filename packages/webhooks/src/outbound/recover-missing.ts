@@ -36,7 +36,7 @@ type Wants = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter'>
  * Begins to recover all that a webhook has missed since a moment, in the transaction in which it
  * becomes active again. What is missing is determined after the commit, when every publish has ended
  * that may have seen the webhook inactive: nothing falls between the two. After the commit the caller
- * notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
+ * notifies the pumps: `core.queues.recipientsChanged(QUEUE)`.
  */
 export async function recoverMissed(
   core: Core,
@@ -44,7 +44,13 @@ export async function recoverMissed(
   webhookId: string,
   since: string,
 ): Promise<Recovery> {
-  const request = { queue: QUEUE, group: webhookId, what: 'missing' as const, since, until: null }
+  const request = {
+    queue: QUEUE,
+    recipient: webhookId,
+    what: 'missing' as const,
+    since,
+    until: null,
+  }
   return await core.queues.recover(db, { ...request, perSecond: null })
 }
 
@@ -194,13 +200,13 @@ export async function recoverMissingPortion(
   recovery: Recovery,
   limit: number,
 ): Promise<RecoveredPortion> {
-  const { id, group } = recovery
+  const { id, recipient } = recovery
   if (recovery.deliveries === null) return countPortion(logDays, db, recovery)
   const events = await takeMissing(db, id, limit)
   await core.queues.insert(
     db,
     QUEUE,
-    events.map((event) => jobOf(event, group)),
+    events.map((event) => jobOf(event, recipient)),
   )
   return { done: events.length, isFinished: events.length < limit }
 }
@@ -216,16 +222,16 @@ async function countPortion(
   db: Db,
   recovery: Recovery,
 ): Promise<RecoveredPortion> {
-  const { id, group, position } = recovery
+  const { id, recipient, position } = recovery
   const done = position && 'countedTo' in position ? position : null
   if (done === null && !recovery.hasNotedTransactions) {
     await noteOpenTransactions(db, recovery)
     return { done: 0, isFinished: false }
   }
-  const webhook = await findWebhook(db, group, EVERYWHERE)
+  const webhook = await findWebhook(db, recipient, EVERYWHERE)
   if (webhook === undefined) return { done: 0, isFinished: true }
   // Another recovery that is counted at the same time would find the same events.
-  if (!(await tryLockRecoveries(db, group))) {
+  if (!(await tryLockRecoveries(db, recipient))) {
     return { done: 0, isFinished: false, waitSeconds: 1, position }
   }
   // Also what was published meanwhile by those who still saw it inactive.
@@ -246,5 +252,5 @@ async function countPortion(
 function jobOf({ event, eventId }: MissingEvent, recipient: string) {
   const deliveryId = uuidv7()
   const data: DeliveryData = { event, eventId, recipient, deliveryId }
-  return { id: deliveryId, data, group: recipient, isLate: true }
+  return { id: deliveryId, data, recipient: recipient, isLate: true }
 }

@@ -3,14 +3,14 @@ import {
   claimRestricted,
   type GrantReport,
 } from '../../../../packages/core/src/jobs/pg-boss/claim-ordered-or-limited.ts'
-import { setHeld } from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
+import { setHeld } from '../../../../packages/core/src/jobs/pg-boss/recipient-states-table.ts'
 import {
   liftRestrictions,
   type Restrictions,
 } from '../../../../packages/core/src/jobs/pg-boss/restrictions-table.ts'
 import { setRestrictions } from '../../support/set-restrictions.ts'
 import { namesOf, startWorkedHost } from '../../support/worked-host.ts'
-import { GROUP, QUEUE } from '../../support/worker.ts'
+import { RECIPIENT, QUEUE } from '../../support/worker.ts'
 
 const NONE: Restrictions = { rateLimit: null, maxInFlight: null, ordered: false }
 
@@ -19,7 +19,7 @@ async function waiting(t: Test, count: number, restrictions: Partial<Restriction
   const { core, worker } = await startWorkedHost(t, { enabled: false })
   const { db } = core
   await setRestrictions(db, { ...NONE, ...restrictions })
-  for (let n = 1; n <= count; n++) await worker.insert([String(n)], GROUP)
+  for (let n = 1; n <= count; n++) await worker.insert([String(n)], RECIPIENT)
   const claim = (
     limit: number,
     reports: GrantReport[] = [],
@@ -28,7 +28,7 @@ async function waiting(t: Test, count: number, restrictions: Partial<Restriction
   ) =>
     claimRestricted<{ eventId: string }>(db, {
       queue: QUEUE,
-      limits: [{ group: GROUP, limit }],
+      limits: [{ recipient: RECIPIENT, limit }],
       reports,
       endedJobs,
       owner: 'this process',
@@ -114,7 +114,7 @@ t.test('many grants are kept in few rows', async (t) => {
      select gen_random_uuid(), $1, $2, at, at
        from generate_series(1, 4999) as n, lateral (
               select clock_timestamp() - n * interval '0.1 second' as at) as moment`,
-    [QUEUE, GROUP],
+    [QUEUE, RECIPIENT],
   )
   t.equal((await claim(10)).jobs.length, 1)
   const { results } = await claim(10)
@@ -171,12 +171,12 @@ t.test('a claim by several restrictions is held to the narrowest', async (t) => 
 })
 
 t.test(
-  'a claim brings nothing of a group that is held, or locked by another process',
+  'a claim brings nothing of a recipient that is held, or locked by another process',
   async (t) => {
     const { claim, core, db } = await waiting(t, 1, { maxInFlight: 5 })
-    await setHeld(db, QUEUE, GROUP, true)
+    await setHeld(db, QUEUE, RECIPIENT, true)
     t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: true }] })
-    await setHeld(db, QUEUE, GROUP, false)
+    await setHeld(db, QUEUE, RECIPIENT, false)
     await core.transaction(async (locked) => {
       await locked.query(`select from svc."__svc.recipient_states" for no key update`)
       t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: false, waitMs: 0 }] })
@@ -187,10 +187,10 @@ t.test(
 
 t.test('a claim brings jobs from before the restriction, and keeps their order', async (t) => {
   const { claim, core, db, worker, settle } = await waiting(t, 0, { maxInFlight: 1 })
-  await liftRestrictions(db, QUEUE, GROUP)
-  await worker.insert(['1', '2'], GROUP)
+  await liftRestrictions(db, QUEUE, RECIPIENT)
+  await worker.insert(['1', '2'], RECIPIENT)
   await setRestrictions(db, { ...NONE, ordered: true })
-  await worker.insert(['3'], GROUP)
+  await worker.insert(['3'], RECIPIENT)
   await core.transaction(async (locked) => {
     await locked.query(`select from svc_jobs.job where data ->> 'eventId' = '2' for update`)
     t.match(await claim(1), { jobs: [], results: [{ isBusy: false, waitMs: 0 }] })
@@ -202,20 +202,23 @@ t.test('a claim brings jobs from before the restriction, and keeps their order',
   }
 })
 
-t.test('a job that began before its group was ordered keeps its place if it fails', async (t) => {
-  const { claim, db, worker } = await waiting(t, 0, { maxInFlight: 1 })
-  await liftRestrictions(db, QUEUE, GROUP)
-  await worker.insert(['1', '2'], GROUP)
-  const set = (columns: string) =>
-    db.query(`update svc_jobs.job set ${columns} where data ->> 'eventId' = '1'`)
-  await set(`state = 'active'`)
-  await setRestrictions(db, { ...NONE, ordered: true })
-  t.match(await claim(1), { jobs: [], results: [{ isBusy: true }] })
-  await set(`state = 'retry', priority = -1, start_after = now() + interval '1 minute'`)
-  const { jobs, results } = await claim(1)
-  t.same(jobs, [])
-  t.ok((results[0]?.waitMs as number) > 50_000)
-})
+t.test(
+  'a job that began before its recipient was ordered keeps its place if it fails',
+  async (t) => {
+    const { claim, db, worker } = await waiting(t, 0, { maxInFlight: 1 })
+    await liftRestrictions(db, QUEUE, RECIPIENT)
+    await worker.insert(['1', '2'], RECIPIENT)
+    const set = (columns: string) =>
+      db.query(`update svc_jobs.job set ${columns} where data ->> 'eventId' = '1'`)
+    await set(`state = 'active'`)
+    await setRestrictions(db, { ...NONE, ordered: true })
+    t.match(await claim(1), { jobs: [], results: [{ isBusy: true }] })
+    await set(`state = 'retry', priority = -1, start_after = now() + interval '1 minute'`)
+    const { jobs, results } = await claim(1)
+    t.same(jobs, [])
+    t.ok((results[0]?.waitMs as number) > 50_000)
+  },
+)
 
 t.test('a job that is claimed alone comes with what its worker needs', async (t) => {
   const { db, claim } = await waiting(t, 4, { maxInFlight: 4 })

@@ -1,12 +1,12 @@
 import type { FanOutJob } from '@svc/core/internal'
 import t from 'tap'
-import { workPortion } from '../../../../packages/core/src/jobs/groups/work-portion.ts'
-import { insertWork, lockWork } from '../../../../packages/core/src/jobs/groups/work-table.ts'
+import { workPortion } from '../../../../packages/core/src/jobs/recipients/work-portion.ts'
+import { insertWork, lockWork } from '../../../../packages/core/src/jobs/recipients/work-table.ts'
 import type { DeadLetterSelection } from '../../../../packages/core/src/jobs/pg-boss/dead-letters.ts'
 import { redriveDeadLetters } from '../../../../packages/core/src/jobs/pg-boss/redrive-dead-letters.ts'
 import { retrySettingsOf } from '../../../../packages/core/src/jobs/retry-settings.ts'
 import { until } from '../../../support/until.ts'
-import { GROUP, QUEUE } from '../../support/worker.ts'
+import { RECIPIENT, QUEUE } from '../../support/worker.ts'
 import { namesOf, startWorkedHost, type WorkedHost } from '../../support/worked-host.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
@@ -38,15 +38,15 @@ t.test(
     const host = await startWorkedHost(t, { isDying: () => isDying })
     const { worker, core, queues } = host
     const count = 1300
-    await worker.insert(['0'], GROUP)
+    await worker.insert(['0'], RECIPIENT)
     await multiply(host, count)
     isDying = false
     await core.transaction(async (db) => {
-      t.equal(await queues.redrive(db, QUEUE, GROUP), count)
-      t.strictSame(await queues.deadLetters(db, QUEUE, { group: GROUP }), [])
-      t.equal(await queues.redrive(db, QUEUE, GROUP), 0, 'they are counted once')
+      t.equal(await queues.redrive(db, QUEUE, RECIPIENT), count)
+      t.strictSame(await queues.deadLetters(db, QUEUE, { recipient: RECIPIENT }), [])
+      t.equal(await queues.redrive(db, QUEUE, RECIPIENT), 0, 'they are counted once')
     })
-    queues.groupsChanged(QUEUE)
+    queues.recipientsChanged(QUEUE)
     const done = () => worker.settled.filter(({ result }) => result === 'completed')
     await until(() => done().length === count)
     t.equal(new Set(done().map(({ job }) => job.data.eventId)).size, count)
@@ -57,30 +57,30 @@ t.test(
 t.test('a page of dead letters may begin after a letter that was deleted', async (t) => {
   const { worker, core, queues } = await startWorkedHost(t, { isDying: () => true })
   for (const name of ['a', 'b', 'c']) {
-    await worker.insert([name], GROUP)
+    await worker.insert([name], RECIPIENT)
     await until(
-      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP }),
+      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { recipient: RECIPIENT }),
       (letters) => namesOf(letters).includes(name),
     )
   }
-  const [newest] = await queues.deadLetters(core.db, QUEUE, { group: GROUP, limit: 1 })
+  const [newest] = await queues.deadLetters(core.db, QUEUE, { recipient: RECIPIENT, limit: 1 })
   const after = newest?.id ?? ''
   const ids = [after]
-  await core.transaction((db) => queues.redrive(db, QUEUE, GROUP, ids))
+  await core.transaction((db) => queues.redrive(db, QUEUE, RECIPIENT, ids))
   t.strictSame(
-    (await queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP, after })).map(
+    (await queues.deadLetters<FanOutJob>(core.db, QUEUE, { recipient: RECIPIENT, after })).map(
       ({ data }) => data.eventId,
     ),
     ['b', 'a'],
   )
 })
 
-t.test('dead letters are listed newest first, by group and in pages', async (t) => {
+t.test('dead letters are listed newest first, by recipient and in pages', async (t) => {
   const { worker, queues, core } = await startWorkedHost(t, { isDying: () => true })
   for (const name of ['a', 'b', 'c']) {
-    await worker.insert([name], GROUP)
+    await worker.insert([name], RECIPIENT)
     await until(
-      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP }),
+      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { recipient: RECIPIENT }),
       (letters) => namesOf(letters).includes(name),
     )
   }
@@ -90,14 +90,17 @@ t.test('dead letters are listed newest first, by group and in pages', async (t) 
     ({ length }) => length === 4,
   )
 
-  const all = await queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP })
+  const all = await queues.deadLetters<FanOutJob>(core.db, QUEUE, { recipient: RECIPIENT })
   t.strictSame(
     all.map(({ data }) => data.eventId),
     ['c', 'b', 'a'],
   )
-  const [first] = await queues.deadLetters(core.db, QUEUE, { group: GROUP, limit: 1 })
+  const [first] = await queues.deadLetters(core.db, QUEUE, { recipient: RECIPIENT, limit: 1 })
   t.strictSame(first, all[0])
-  const rest = await queues.deadLetters(core.db, QUEUE, { group: GROUP, after: first?.id ?? '' })
+  const rest = await queues.deadLetters(core.db, QUEUE, {
+    recipient: RECIPIENT,
+    after: first?.id ?? '',
+  })
   t.strictSame(rest, all.slice(1))
   t.strictSame(await queues.deadLetters(core.db, QUEUE, { ids: [rest[0]?.id ?? ''] }), [rest[0]])
 })
@@ -105,7 +108,7 @@ t.test('dead letters are listed newest first, by group and in pages', async (t) 
 t.test('redriven dead letters have all their attempts again, and go on counting', async (t) => {
   let isDying = true
   const { worker, queues, core } = await startWorkedHost(t, { isDying: () => isDying })
-  await worker.insert(['a', 'b'], GROUP)
+  await worker.insert(['a', 'b'], RECIPIENT)
   const letters = await until(
     () => queues.deadLetters<FanOutJob>(core.db, QUEUE, {}),
     ({ length }) => length === 2,
@@ -113,32 +116,32 @@ t.test('redriven dead letters have all their attempts again, and go on counting'
   isDying = false
 
   const [letter] = letters
-  t.equal(await queues.redrive(core.db, QUEUE, GROUP, [letter?.id ?? '']), 1)
+  t.equal(await queues.redrive(core.db, QUEUE, RECIPIENT, [letter?.id ?? '']), 1)
   t.equal(await queues.redrive(core.db, QUEUE, OTHER), 0)
-  queues.groupsChanged(QUEUE)
+  queues.recipientsChanged(QUEUE)
   await until(() => worker.settled.some(({ result }) => result === 'completed'))
 
   t.match(worker.jobs.at(-1), {
     attempt: 1,
     attemptsLeft: 2,
-    group: GROUP,
+    recipient: RECIPIENT,
     data: { ...letter?.data, attemptsBefore: 1 },
   })
   t.equal((await queues.deadLetters(core.db, QUEUE, {})).length, 1)
-  await core.transaction((db) => queues.discard(db, QUEUE, GROUP))
+  await core.transaction((db) => queues.discard(db, QUEUE, RECIPIENT))
   t.strictSame(await queues.deadLetters(core.db, QUEUE, {}), [])
 })
 
 t.test('a redrive is rolled back with its transaction', async (t) => {
   const { worker, queues, core } = await startWorkedHost(t, { isDying: () => true })
-  await worker.insert(['a'], GROUP)
+  await worker.insert(['a'], RECIPIENT)
   await until(
     () => queues.deadLetters(core.db, QUEUE, {}),
     ({ length }) => length === 1,
   )
   await t.rejects(
     core.transaction(async (db) => {
-      t.equal(await queues.redrive(db, QUEUE, GROUP), 1)
+      t.equal(await queues.redrive(db, QUEUE, RECIPIENT), 1)
       throw new Error('no')
     }),
   )
@@ -149,13 +152,13 @@ t.test('two redrives in two transactions share the dead letters', async (t) => {
   let isDying = true
   const { worker, queues, core } = await startWorkedHost(t, { isDying: () => isDying })
   const names = Array.from({ length: 20 }, (_, i) => String(i))
-  await worker.insert(names, GROUP)
+  await worker.insert(names, RECIPIENT)
   await until(
     () => queues.deadLetters(core.db, QUEUE, {}),
     ({ length }) => length === 20,
   )
   isDying = false
-  const counts = await Promise.all([1, 2].map(() => queues.redrive(core.db, QUEUE, GROUP)))
+  const counts = await Promise.all([1, 2].map(() => queues.redrive(core.db, QUEUE, RECIPIENT)))
   t.equal(counts[0]! + counts[1]!, 20)
 })
 
@@ -164,12 +167,12 @@ t.test('two redrives at once answer with what each of them has moved', async (t)
   const host = await startWorkedHost(t, { isDying: () => isDying })
   const { worker, core, queues } = host
   const count = 1200
-  await worker.insert(['0'], GROUP)
+  await worker.insert(['0'], RECIPIENT)
   await multiply(host, count)
   // Those that the first one has moved would become dead letters again.
   isDying = false
   const counts = await Promise.all(
-    [1, 2].map(() => core.transaction((db) => queues.redrive(db, QUEUE, GROUP))),
+    [1, 2].map(() => core.transaction((db) => queues.redrive(db, QUEUE, RECIPIENT))),
   )
   t.strictSame(
     counts.toSorted((a, b) => a - b),
@@ -180,13 +183,13 @@ t.test('two redrives at once answer with what each of them has moved', async (t)
 t.test('a portion of dead letters begins after the last one of the portion before', async (t) => {
   const host = await startWorkedHost(t, { isDying: () => true })
   const { worker, core } = host
-  await worker.insert(['0'], GROUP)
+  await worker.insert(['0'], RECIPIENT)
   await multiply(host, 7)
   const retry = retrySettingsOf(core.settings.worker)
   const counts: number[] = []
   let afterId: string | null = null
   do {
-    const selection: DeadLetterSelection = { group: GROUP, ...(afterId && { afterId }) }
+    const selection: DeadLetterSelection = { recipient: RECIPIENT, ...(afterId && { afterId }) }
     const { count, lastId } = await redriveDeadLetters(core.db, QUEUE, selection, retry, 3)
     counts.push(count)
     t.ok(lastId === null || afterId === null || lastId > afterId)
@@ -200,10 +203,10 @@ t.test(
   async (t) => {
     const host = await startWorkedHost(t, { isDying: () => true })
     const { worker, core } = host
-    await worker.insert(['0'], GROUP)
+    await worker.insert(['0'], RECIPIENT)
     await multiply(host, 1200)
     const retry = retrySettingsOf(core.settings.worker)
-    await insertWork(core.db, QUEUE, GROUP, 'bury')
+    await insertWork(core.db, QUEUE, RECIPIENT, 'bury')
     const positions: unknown[] = []
     /** Returns whether the work is done. */
     const portion = () =>

@@ -55,7 +55,7 @@ t.test('a role with rights on the table of all queues alone uses that', async (t
     'usage on schema svc, svc_jobs',
     'select on all tables in schema svc',
     'select, update, delete on svc_jobs.job, svc_jobs.queue',
-    // To lock the rows of groups.
+    // To lock the rows of recipients.
     'update on svc."__svc.recipient_states"',
     'insert on settled',
   ]) {

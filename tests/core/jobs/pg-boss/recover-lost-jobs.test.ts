@@ -1,7 +1,7 @@
 import t from 'tap'
 import { lostJobsOf } from '../../support/lost-jobs.ts'
 import { startHost } from '../../support/host.ts'
-import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
+import { RECIPIENT, idOf, QUEUE } from '../../support/worker.ts'
 
 const OWN = '00000000-0000-7000-8000-000000000001'
 
@@ -15,7 +15,7 @@ t.test('a claim that its own process does not know is taken back, and counts', a
   await core.queues.insert(
     db,
     QUEUE,
-    names.map((name) => ({ id: idOf(name), data: { event: 'test' }, group: GROUP })),
+    names.map((name) => ({ id: idOf(name), data: { event: 'test' }, recipient: RECIPIENT })),
   )
   await db.query(
     `update svc_jobs.job
@@ -61,7 +61,11 @@ t.test('as the jobs of a dead process are taken back, others keep theirs', async
   await core.queues.insert(
     db,
     QUEUE,
-    Object.keys(owners).map((name) => ({ id: idOf(name), data: { event: 'test' }, group: GROUP })),
+    Object.keys(owners).map((name) => ({
+      id: idOf(name),
+      data: { event: 'test' },
+      recipient: RECIPIENT,
+    })),
   )
   for (const [name, owner] of Object.entries(owners)) {
     await db.query(
@@ -111,7 +115,7 @@ t.test('the search reads no jobs that wait', async (t) => {
     core: { worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
   })
-  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, group: GROUP }])
+  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, recipient: RECIPIENT }])
   // Parked, as those of a paused webhook.
   await core.db.query(
     `insert into svc_jobs.job (name, data, group_id, singleton_key, blocked)

@@ -4,7 +4,7 @@ import { QueueTable } from '../../../../packages/core/src/jobs/pg-boss/queue-tab
 import { settle, type Ends } from '../../../../packages/core/src/jobs/pg-boss/settle.ts'
 import { fetch, NO_ENDS } from '../../support/claimed-jobs.ts'
 import { startHost } from '../../support/host.ts'
-import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
+import { RECIPIENT, idOf, QUEUE } from '../../support/worker.ts'
 
 const HOUR_MS = 3_600_000
 const FAILED = { atLeastMs: 0, exactlyMs: null, attemptsLeft: null, isUnsent: false }
@@ -32,7 +32,7 @@ async function claimed(
   const inserted = names.map((name) => ({
     id: idOf(name),
     data: { event: 'test', unsentSince: '2026-01-01T00:00:00Z' },
-    group: GROUP,
+    recipient: RECIPIENT,
   }))
   await core.queues.insert(core.db, QUEUE, inserted)
   const jobs = await fetch(core.db, new QueueTable(QUEUE), 100)
@@ -124,14 +124,14 @@ t.test('a job that belongs to another process by now does not change', async (t)
 })
 
 t.test(
-  'jobs that wait again for a group that is held, restricted or failing wait aside',
+  'jobs that wait again for a recipient that is held, restricted or failing wait aside',
   async (t) => {
     const names = ['failed', 'parked', 'postponed']
     for (const state of ['held', 'restricted', 'circuit_open']) {
       const { core, jobOf } = await claimed(t, names)
       await core.db.query(
         `insert into svc."__svc.recipient_states" (queue, recipient, ${state}) values ($1, $2, true)`,
-        [QUEUE, GROUP],
+        [QUEUE, RECIPIENT],
       )
       await settle(core.db, QUEUE, {
         ...NO_ENDS,
@@ -146,7 +146,7 @@ t.test(
   },
 )
 
-t.test('a job that need not wait for its group any more waits for a moment', async (t) => {
+t.test('a job that need not wait for its recipient any more waits for a moment', async (t) => {
   const { core, jobOf } = await claimed(t, ['parked', 'postponed'])
   await settle(core.db, QUEUE, {
     ...NO_ENDS,

@@ -1,9 +1,9 @@
 import { useCore, type Core } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import {
-  deleteUnusedGroups,
+  deleteUnusedRecipients,
   setHeld,
-} from '../../../../packages/core/src/jobs/pg-boss/groups-table.ts'
+} from '../../../../packages/core/src/jobs/pg-boss/recipient-states-table.ts'
 import {
   claimAside,
   fetchLap,
@@ -16,13 +16,13 @@ import { settle } from '../../../../packages/core/src/jobs/pg-boss/settle.ts'
 import { claimProbe, moveJobs } from '../../../../packages/core/src/jobs/pg-boss/waiting-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { A_LAP, NO_ENDS } from '../../support/claimed-jobs.ts'
-import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
+import { RECIPIENT, idOf, QUEUE } from '../../support/worker.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
 const THIRD = '00000000-0000-4000-8000-000000000003'
 const TABLE = new QueueTable(QUEUE)
 
-/** A queue with the given number of jobs of each group, and no worker. */
+/** A queue with the given number of jobs of each recipient, and no worker. */
 async function queueOf(t: Test, counts: Record<string, number>): Promise<Core> {
   const { app } = await startHost(t, {
     core: { worker: { enabled: false } },
@@ -31,14 +31,14 @@ async function queueOf(t: Test, counts: Record<string, number>): Promise<Core> {
   const core = await useCore(app)
   // The planner believes that there is next to nothing, as after a queue has drained: the statements
   // may not depend on it. A table that never had a row counts as one of unknown size.
-  await core.queues.insert(core.db, QUEUE, [{ id: idOf('first'), data: {}, group: OTHER }])
+  await core.queues.insert(core.db, QUEUE, [{ id: idOf('first'), data: {}, recipient: OTHER }])
   await core.db.query('delete from svc_jobs.job where name = $1', [QUEUE])
   await core.db.query('analyze')
-  for (const [group, count] of Object.entries(counts)) {
+  for (const [recipient, count] of Object.entries(counts)) {
     const jobs = Array.from({ length: count }, (_, n) => ({
-      id: idOf(`${group} ${n}`),
+      id: idOf(`${recipient} ${n}`),
       data: { n },
-      group,
+      recipient,
     }))
     await core.queues.insert(core.db, QUEUE, jobs)
   }
@@ -53,48 +53,54 @@ async function countOf(core: Core, condition: string): Promise<number> {
   return rows[0].count
 }
 
-const lanesOf = async (core: Core, group: string): Promise<Record<string, number>> => {
+const lanesOf = async (core: Core, recipient: string): Promise<Record<string, number>> => {
   const { rows } = await core.db.query(
     `select priority, count(*)::int as count from svc_jobs.job
       where name = $1 and singleton_key = $2 and state < 'active' group by 1`,
-    [QUEUE, group],
+    [QUEUE, recipient],
   )
   return Object.fromEntries(
     rows.map((row: { priority: number; count: number }) => [row.priority, row.count]),
   )
 }
 
-t.test('waiting jobs are moved in portions to where the table of groups has them', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 2500, [OTHER]: 500 })
-  await core.db.query(
-    `update svc_jobs.job set state = 'retry', priority = -1
+t.test(
+  'waiting jobs are moved in portions to where the table of recipients has them',
+  async (t) => {
+    const core = await queueOf(t, { [RECIPIENT]: 2500, [OTHER]: 500 })
+    await core.db.query(
+      `update svc_jobs.job set state = 'retry', priority = -1
       where name = $1 and singleton_key = $2 and (data ->> 'n')::int < 100`,
-    [QUEUE, GROUP],
-  )
-  const move = () => moveJobs(core.db, QUEUE, [GROUP, OTHER])
-  t.same(await move(), { moved: 0, hasMore: false })
-  await setHeld(core.db, QUEUE, GROUP, true)
-  await setHeld(core.db, QUEUE, OTHER, false)
-  t.same(
-    [await move(), await move(), await move()],
-    [
-      { moved: 2000, hasMore: true },
-      { moved: 500, hasMore: false },
-      { moved: 0, hasMore: false },
-    ],
-  )
-  t.same([await lanesOf(core, GROUP), await lanesOf(core, OTHER)], [{ '-2': 2500 }, { '0': 500 }])
-  await setHeld(core.db, QUEUE, GROUP, false)
-  t.same([(await move()).moved, (await move()).moved], [2000, 500])
-  t.same(await lanesOf(core, GROUP), { '-1': 100, '0': 2400 })
-})
+      [QUEUE, RECIPIENT],
+    )
+    const move = () => moveJobs(core.db, QUEUE, [RECIPIENT, OTHER])
+    t.same(await move(), { moved: 0, hasMore: false })
+    await setHeld(core.db, QUEUE, RECIPIENT, true)
+    await setHeld(core.db, QUEUE, OTHER, false)
+    t.same(
+      [await move(), await move(), await move()],
+      [
+        { moved: 2000, hasMore: true },
+        { moved: 500, hasMore: false },
+        { moved: 0, hasMore: false },
+      ],
+    )
+    t.same(
+      [await lanesOf(core, RECIPIENT), await lanesOf(core, OTHER)],
+      [{ '-2': 2500 }, { '0': 500 }],
+    )
+    await setHeld(core.db, QUEUE, RECIPIENT, false)
+    t.same([(await move()).moved, (await move()).moved], [2000, 500])
+    t.same(await lanesOf(core, RECIPIENT), { '-1': 100, '0': 2400 })
+  },
+)
 
-t.test('jobs aside are claimed by their group, once each and the oldest first', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 300, [OTHER]: 300 })
+t.test('jobs aside are claimed by their recipient, once each and the oldest first', async (t) => {
+  const core = await queueOf(t, { [RECIPIENT]: 300, [OTHER]: 300 })
   await core.db.query(`update svc_jobs.job set priority = -2 where name = $1`, [QUEUE])
   const limits = [
-    { group: GROUP, limit: 60 },
-    { group: OTHER, limit: 10 },
+    { recipient: RECIPIENT, limit: 60 },
+    { recipient: OTHER, limit: 10 },
   ]
   const claims = await Promise.all(
     Array.from({ length: 4 }, () =>
@@ -103,22 +109,24 @@ t.test('jobs aside are claimed by their group, once each and the oldest first', 
   )
   const jobs = claims.flat()
   t.equal(new Set(jobs.map(({ id }) => id)).size, jobs.length)
-  const count = (group: string) => jobs.filter((job) => job.group === group).length
-  t.strictSame([count(GROUP), count(OTHER)], [240, 40])
+  const count = (recipient: string) => jobs.filter((job) => job.recipient === recipient).length
+  t.strictSame([count(RECIPIENT), count(OTHER)], [240, 40])
   t.match(jobs[0], { attempt: 1, startedOn: String, lost: false })
   t.strictSame(await claimAside(core.db, TABLE, [], 'this process'), [])
 })
 
-const countsOf = (jobs: { group: string | null }[]) =>
-  [GROUP, OTHER, THIRD].map((group) => jobs.filter((job) => job.group === group).length)
+const countsOf = (jobs: { recipient: string | null }[]) =>
+  [RECIPIENT, OTHER, THIRD].map(
+    (recipient) => jobs.filter((job) => job.recipient === recipient).length,
+  )
 
-t.test('a lap brings of each group what it may have, from where it begins', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 50, [OTHER]: 3, [THIRD]: 50 })
+t.test('a lap brings of each recipient what it may have, from where it begins', async (t) => {
+  const core = await queueOf(t, { [RECIPIENT]: 50, [OTHER]: 3, [THIRD]: 50 })
   const lap = async (its: Partial<Lap> & { limit: number }) =>
     countsOf(await fetchLap(core.db, TABLE, { ...A_LAP, ...its }))
   t.same(await lap({ limit: 100, each: 5 }), [5, 3, 5])
   t.same(await lap({ limit: 8, each: 6, after: OTHER }), [2, 0, 6], 'those after it come first')
-  t.same(await lap({ limit: 100, each: 5, caps: { [GROUP]: 0, [THIRD]: 20 } }), [0, 0, 20])
+  t.same(await lap({ limit: 100, each: 5, caps: { [RECIPIENT]: 0, [THIRD]: 20 } }), [0, 0, 20])
   t.same(await lap({ limit: 100, each: 0 }), [0, 0, 0])
   t.same(await lap({ limit: 100, lane: 'retry', each: 9 }), [0, 0, 0])
   await core.transaction(async (db) => {
@@ -128,7 +136,7 @@ t.test('a lap brings of each group what it may have, from where it begins', asyn
 })
 
 t.test('retries that are due are found among those that are not', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 50, [OTHER]: 50, [THIRD]: 50 })
+  const core = await queueOf(t, { [RECIPIENT]: 50, [OTHER]: 50, [THIRD]: 50 })
   const set = (columns: string, where: string) =>
     core.db.query(`update svc_jobs.job set ${columns} where name = $1 and ${where}`, [QUEUE])
   await set(`priority = -1, start_after = now() + interval '1 hour'`, 'true')
@@ -143,44 +151,44 @@ t.test('retries that are due are found among those that are not', async (t) => {
       }),
     )
   t.same(await fetch(), [0, 0, 0])
-  await set('start_after = now()', `singleton_key <> '${GROUP}' and (data ->> 'n')::int < 10`)
+  await set('start_after = now()', `singleton_key <> '${RECIPIENT}' and (data ->> 'n')::int < 10`)
   t.same(await fetch({ each: 2, caps: { [THIRD]: 4 } }), [0, 2, 4])
   t.same(await fetch({ limit: 3 }), [0, 3, 0])
   t.same(await fetch(), [0, 5, 6])
 })
 
-t.test('a row goes only when no transaction can put jobs of its group aside', async (t) => {
+t.test('a row goes only when no transaction can put jobs of its recipient aside', async (t) => {
   const core = await queueOf(t, {})
-  await setHeld(core.db, QUEUE, GROUP, true)
-  const unused = () => core.transaction((db) => deleteUnusedGroups(db, QUEUE, [GROUP]))
+  await setHeld(core.db, QUEUE, RECIPIENT, true)
+  const unused = () => core.transaction((db) => deleteUnusedRecipients(db, QUEUE, [RECIPIENT]))
   t.same(await unused(), [], 'it is held')
   await core.transaction(async (db) => {
-    await core.queues.insert(db, QUEUE, [{ id: idOf('late'), data: {}, group: GROUP }])
-    await setHeld(core.db, QUEUE, GROUP, false)
+    await core.queues.insert(db, QUEUE, [{ id: idOf('late'), data: {}, recipient: RECIPIENT }])
+    await setHeld(core.db, QUEUE, RECIPIENT, false)
     t.same(await unused(), [], 'a transaction has put a job aside')
   })
-  t.same(await lanesOf(core, GROUP), { '-2': 1 })
+  t.same(await lanesOf(core, RECIPIENT), { '-2': 1 })
   t.same(await unused(), [])
   await core.db.query(`update svc_jobs.job set state = 'active' where name = $1`, [QUEUE])
   t.same(await unused(), [], 'one that is attempted may come back')
   await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
-  await moveJobs(core.db, QUEUE, [GROUP])
-  t.same(await unused(), [GROUP])
+  await moveJobs(core.db, QUEUE, [RECIPIENT])
+  t.same(await unused(), [RECIPIENT])
 })
 
-t.test('the restrictions of a held group hold for its probe', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 3 })
-  const probe = () => claimProbe<{ n: number }>(core.db, QUEUE, GROUP, 'this process')
-  await setHeld(core.db, QUEUE, GROUP, true)
+t.test('the restrictions of a held recipient hold for its probe', async (t) => {
+  const core = await queueOf(t, { [RECIPIENT]: 3 })
+  const probe = () => claimProbe<{ n: number }>(core.db, QUEUE, RECIPIENT, 'this process')
+  await setHeld(core.db, QUEUE, RECIPIENT, true)
   const restrict = async (changes: string) => {
     await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
     const update = `update svc."__svc.recipient_states" set`
     await core.db.query(`${update} ordered = false, max_in_flight = null, rate_limit = null`)
     await core.db.query(`${update} ${changes}`)
-    await moveJobs(core.db, QUEUE, [GROUP])
+    await moveJobs(core.db, QUEUE, [RECIPIENT])
   }
   await restrict('held = false')
-  t.equal(await probe(), undefined, 'the group was resumed meanwhile')
+  t.equal(await probe(), undefined, 'the recipient was resumed meanwhile')
 
   await restrict('held = true')
   t.match(await probe(), { isProbe: true, grant: undefined })
@@ -210,11 +218,11 @@ t.test('the restrictions of a held group hold for its probe', async (t) => {
 })
 
 t.test('a probe of an order takes its first job, and none where that is locked', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 3 })
-  await core.queues.hold(core.db, QUEUE, GROUP)
-  await moveJobs(core.db, QUEUE, [GROUP])
+  const core = await queueOf(t, { [RECIPIENT]: 3 })
+  await core.queues.hold(core.db, QUEUE, RECIPIENT)
+  await moveJobs(core.db, QUEUE, [RECIPIENT])
   const probe = async () =>
-    (await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, 'this process'))?.data.n
+    (await claimProbe<{ n: number }>(core.db, QUEUE, RECIPIENT, 'this process'))?.data.n
   const restrict = (changes: string) =>
     core.db.query(`update svc."__svc.recipient_states" set restricted = true, ${changes}`)
   await core.transaction(async (db) => {
@@ -233,16 +241,16 @@ t.test('a probe of an order takes its first job, and none where that is locked',
 })
 
 t.test('a job whose probe has failed is probed after the others, save in an order', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 3 })
-  await core.queues.hold(core.db, QUEUE, GROUP)
-  await moveJobs(core.db, QUEUE, [GROUP])
+  const core = await queueOf(t, { [RECIPIENT]: 3 })
+  await core.queues.hold(core.db, QUEUE, RECIPIENT)
+  await moveJobs(core.db, QUEUE, [RECIPIENT])
   await core.db.query(
     `update svc_jobs.job set start_after = now() + interval '1 hour'
       where name = $1 and data ->> 'n' <> '0'`,
     [QUEUE],
   )
   const failedProbe = async () => {
-    const job = await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, 'this process')
+    const job = await claimProbe<{ n: number }>(core.db, QUEUE, RECIPIENT, 'this process')
     const parked = job ? [{ ...job, isProbe: true }] : []
     const ended = await settle(core.db, QUEUE, { ...NO_ENDS, parked })
     t.strictSame([...ended.keys()], [job?.id])
@@ -257,8 +265,8 @@ t.test('a job whose probe has failed is probed after the others, save in an orde
   t.strictSame([await failedProbe(), await failedProbe()], [0, 0])
 })
 
-t.test('retries of a group become due in portions, wherever they wait', async (t) => {
-  const core = await queueOf(t, { [GROUP]: 25, [OTHER]: 25 })
+t.test('retries of a recipient become due in portions, wherever they wait', async (t) => {
+  const core = await queueOf(t, { [RECIPIENT]: 25, [OTHER]: 25 })
   await core.db.query(
     `update svc_jobs.job
         set state = 'retry', retry_count = 1,
@@ -269,7 +277,7 @@ t.test('retries of a group become due in portions, wherever they wait', async (t
     [QUEUE],
   )
   const span = { since: '2020-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' }
-  const failed = { group: GROUP, ...span, recovery: null }
+  const failed = { recipient: RECIPIENT, ...span, recovery: null }
   const counts: number[] = []
   for (let isFinished = false; !isFinished;) {
     const portion = await makeRetriesDue(core.db, QUEUE, failed, 4)
@@ -277,6 +285,6 @@ t.test('retries of a group become due in portions, wherever they wait', async (t
     isFinished = portion.isFinished
   }
   t.same(counts, [4, 4, 4, 4, 4, 4, 1, 0])
-  t.equal(await countOf(core, `start_after <= now() and singleton_key = '${GROUP}'`), 25)
+  t.equal(await countOf(core, `start_after <= now() and singleton_key = '${RECIPIENT}'`), 25)
   t.equal(await countOf(core, `start_after <= now() and singleton_key = '${OTHER}'`), 0)
 })

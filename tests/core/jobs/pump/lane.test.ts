@@ -1,7 +1,7 @@
 import t from 'tap'
 import { lastOfLap } from '../../../../packages/core/src/jobs/pump/lane.ts'
 
-const CASES: [groups: string[], after: string, last: string | undefined][] = [
+const CASES: [recipients: string[], after: string, last: string | undefined][] = [
   [['b', 'c', 'a'], '', 'c'],
   [['c', 'd'], 'b', 'd'],
   [['c', 'a', 'b'], 'b', 'b'],
@@ -9,9 +9,9 @@ const CASES: [groups: string[], after: string, last: string | undefined][] = [
   [['b'], 'b', 'b'],
   [[], 'b', undefined],
 ]
-for (const [groups, after, last] of CASES) {
-  t.test(`a lap after "${after}" with ${groups.join()} ends at ${last}`, (t) => {
-    t.equal(lastOfLap(groups, after), last)
+for (const [recipients, after, last] of CASES) {
+  t.test(`a lap after "${after}" with ${recipients.join()} ends at ${last}`, (t) => {
+    t.equal(lastOfLap(recipients, after), last)
     t.end()
   })
 }

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { FanOutJob, Outcome } from '@svc/core/internal'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { GROUP, idOf, QUEUE, testWorker, type TestWorker } from '../../support/worker.ts'
+import { RECIPIENT, idOf, QUEUE, testWorker, type TestWorker } from '../../support/worker.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -46,8 +46,8 @@ t.test('each outcome is settled and recorded with its result', async (t) => {
     parked: () => ({ kind: 'parked' }),
   })
   await worker.insert(['completed', 'cancelled', 'later', 'dead', 'postponed'])
-  await worker.insert(['parked'], GROUP)
-  // The one that is parked is claimed and parked again and again: its group is not held.
+  await worker.insert(['parked'], RECIPIENT)
+  // The one that is parked is claimed and parked again and again: its recipient is not held.
   const names = () => new Set(worker.settled.map(({ job }) => job.data.eventId))
   await until(async () => (await stateOf('parked'))?.blocked && names().size === 6)
 

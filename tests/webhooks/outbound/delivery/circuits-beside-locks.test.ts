@@ -26,10 +26,10 @@ t.test(
     })
     t.teardown(() => end.resolve())
     await holding.promise
-    const isOpen = async (group: string): Promise<boolean | undefined> => {
+    const isOpen = async (recipient: string): Promise<boolean | undefined> => {
       const { rows } = await database.query(
         `select circuit_open as "isOpen" from svc."__svc.recipient_states" where recipient = $1`,
-        [group],
+        [recipient],
       )
       return rows[0]?.isOpen
     }

@@ -143,7 +143,7 @@ const WEBHOOK: WebhookForDelivery = {
 }
 
 const jobOf = (version: string, askedAt: number, webhookId = 'w') =>
-  ({ data: { recipient: webhookId }, recipient: { version, askedAt } }) as DeliveryJob
+  ({ data: { recipient: webhookId }, recipientVersion: { version, askedAt } }) as DeliveryJob
 
 t.test('a webhook is known in one version, and for a minute', async (t) => {
   const known = new KnownWebhooks()

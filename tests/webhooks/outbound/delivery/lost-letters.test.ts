@@ -62,7 +62,7 @@ t.test('so does a recovery of dead letters', async (t) => {
 
 t.test('letters that wait for their recovery are recorded before', async (t) => {
   const { core, id, written, lost } = await deadWithProcess(t, 3)
-  const request = { queue: QUEUE, group: id, what: 'dead' as const, since, until: null }
+  const request = { queue: QUEUE, recipient: id, what: 'dead' as const, since, until: null }
   // No process is told of it, so that none carries it out.
   await core.transaction((db) => core.queues.recover(db, { ...request, perSecond: 1 }))
   await lost.record()

@@ -1,9 +1,9 @@
 /**
  * Claims waiting jobs. pg-boss's own fetch does not record which process has claimed a job, and knows no turns.
  *
- * Jobs of groups wait in lanes, see `PRIORITY`, in an index by lane, group and due time. A fetch makes a lap: it
- * goes from group to group, from where the last one ended, and takes a few due jobs of each. So it reads one
- * row for each group that it passes and each job that it takes, however many jobs wait.
+ * Jobs of recipients wait in lanes, see `PRIORITY`, in an index by lane, recipient and due time. A fetch makes a lap: it
+ * goes from recipient to recipient, from where the last one ended, and takes a few due jobs of each. So it reads one
+ * row for each recipient that it passes and each job that it takes, however many jobs wait.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { isAnyIn, ofQueueIn, type QueueTable } from './queue-table.ts'
@@ -18,11 +18,11 @@ export interface Fetch {
 }
 
 export interface Lap extends Fetch {
-  /** The group after which it begins; '' for the first of all. */
+  /** The recipient after which it begins; '' for the first of all. */
   after: string
-  /** How many jobs of a group it may bring. */
+  /** How many jobs of a recipient it may bring. */
   each: number
-  /** Of some groups another number, also 0. */
+  /** Of some recipients another number, also 0. */
   caps: Record<string, number>
 }
 
@@ -44,14 +44,14 @@ const claim = async <Data>(
   return rows.map((row: JobRow<Data>) => asJob(row))
 }
 
-/** Due jobs without a group, the oldest first. */
+/** Due jobs without a recipient, the oldest first. */
 export const fetchJobs = <Data>(
   db: Db,
   table: QueueTable,
   { lane, limit, owner }: Fetch,
 ): Promise<Job<Data>[]> => claim(db, table, fetch, [table.queue, limit, owner, PRIORITY[lane]])
 
-/** Due jobs of a lap, and of those without a group. */
+/** Due jobs of a lap, and of those without a recipient. */
 export const fetchLap = <Data>(
   db: Db,
   table: QueueTable,
@@ -68,8 +68,8 @@ export const fetchLap = <Data>(
   ])
 
 /**
- * Jobs of the retry lane of the groups that have the oldest due ones, and those without a group. Unlike a lap
- * it does not pass the groups whose retries are not due.
+ * Jobs of the retry lane of the recipients that have the oldest due ones, and those without a recipient. Unlike a lap
+ * it does not pass the recipients whose retries are not due.
  */
 export const fetchOldestRetries = <Data>(
   db: Db,
@@ -78,16 +78,16 @@ export const fetchOldestRetries = <Data>(
 ): Promise<Job<Data>[]> =>
   claim(db, table, oldestRetries, [table.queue, limit, owner, JSON.stringify(caps), each])
 
-/** Due jobs that wait aside, of each group at most its limit, the oldest first. */
+/** Due jobs that wait aside, of each recipient at most its limit, the oldest first. */
 export const claimAside = <Data>(
   db: Db,
   table: QueueTable,
-  limits: { group: string; limit: number }[],
+  limits: { recipient: string; limit: number }[],
   owner: string,
 ): Promise<Job<Data>[]> =>
   claim(db, table, aside, [
     table.queue,
-    limits.map(({ group }) => group),
+    limits.map(({ recipient }) => recipient),
     owner,
     limits.map(({ limit }) => limit),
   ])
@@ -110,8 +110,8 @@ const fetch = (table: string): string => `
   returning ${JOB_COLUMNS}`
 
 /**
- * `ahead` and `behind` are the groups after $5 and up to it. They are read only as far as the limit needs. They
- * carry the lane: a plan that knew it could look for the jobs of a group in the index of retries.
+ * `ahead` and `behind` are the recipients after $5 and up to it. They are read only as far as the limit needs. They
+ * carry the lane: a plan that knew it could look for the jobs of a recipient in the index of retries.
  */
 const lap = (table: string): string => `
   with recursive ahead (lane, recipient) as (

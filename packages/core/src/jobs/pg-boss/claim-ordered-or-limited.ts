@@ -1,6 +1,6 @@
 /**
- * Claims jobs of restricted groups: the next one of an ordered group, or as many as the limits of a
- * group allow. The function "__svc.claim_restricted" of Postgres decides.
+ * Claims jobs of restricted recipients: the next one of an ordered recipient, or as many as the limits of a
+ * recipient allow. The function "__svc.claim_restricted" of Postgres decides.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
@@ -15,12 +15,12 @@ export interface GrantReport {
   tookMs: number | null
 }
 
-/** The result of a claim for one group. */
-export interface GroupClaimResult {
-  group: string
+/** The result of a claim for one recipient. */
+export interface RecipientClaimResult {
+  recipient: string
   /** Whether the reports have been read. */
   isTold: boolean
-  /** Nothing more until an attempt of the group ends, or another process has done with the group. */
+  /** Nothing more until an attempt of the recipient ends, or another process has done with the recipient. */
   isBusy: boolean | null
   /** Whether there may be more to claim at once. */
   hasMore?: boolean
@@ -51,8 +51,8 @@ const claimAndRead = (read: string): string => `
 
 interface Claim {
   queue: string
-  /** How many jobs of which groups there is room for. */
-  limits: { group: string; limit: number }[]
+  /** How many jobs of which recipients there is room for. */
+  limits: { recipient: string; limit: number }[]
   reports: GrantReport[]
   /** Jobs of this process that are done and not settled: they do not count as attempts. */
   endedJobs: string[]
@@ -62,15 +62,15 @@ interface Claim {
   read?: string | undefined
 }
 
-/** Claims from each group as many jobs as there is room for and its restrictions allow. */
+/** Claims from each recipient as many jobs as there is room for and its restrictions allow. */
 export async function claimRestricted<Data>(
   db: Db,
   { queue, limits, reports, endedJobs, owner, read }: Claim,
-): Promise<{ jobs: Job<Data>[]; results: GroupClaimResult[] }> {
+): Promise<{ jobs: Job<Data>[]; results: RecipientClaimResult[] }> {
   const askedAt = performance.now()
   const { rows } = await db.query(read === undefined ? `${CLAIM} as claimed` : claimAndRead(read), [
     queue,
-    limits.map(({ group }) => group),
+    limits.map(({ recipient }) => recipient),
     limits.map(({ limit }) => limit),
     owner,
     BEGINS_WITHIN_MS,
@@ -82,13 +82,13 @@ export async function claimRestricted<Data>(
   const [answer] = rows as [{ claimed: string; read?: string | null }]
   const { jobs, answers } = JSON.parse(answer.claimed) as {
     jobs: (JobRow<Data> & { grantId: string | null })[][]
-    answers: (Omit<GroupClaimResult, 'group'> & { recipient: string })[]
+    answers: RecipientClaimResult[]
   }
   const its = typeof answer.read === 'string' ? { read: JSON.parse(answer.read) as unknown } : {}
   return {
     jobs: jobs
       .flat()
       .map((row) => ({ ...asJob(row), grant: { id: row.grantId, askedAt }, ...its })),
-    results: answers.map(({ recipient, ...result }) => ({ group: recipient, ...result })),
+    results: answers,
   }
 }

@@ -21,7 +21,7 @@ const JOB = {
   priority: ['int4', 'the lane', '0'],
   /** When the job was made, plus microseconds by its position among those that one statement made. */
   created_on: ['timestamptz', 'the order'],
-  /** A job whose probe has failed is due after the others of its group. */
+  /** A job whose probe has failed is due after the others of its recipient. */
   start_after: ['timestamptz', 'when the job is due'],
   /** Is moved with `start_after` when a job is postponed: pg-boss deletes what is older. */
   keep_until: ['timestamptz', 'how long a waiting job is kept'],
@@ -43,19 +43,19 @@ const JOB = {
   retry_backoff: ['bool', 'whether the delays double'],
   retry_delay_max: ['int4', 'the longest delay in seconds'],
   /** Null where it obeys none. */
-  group_id: ['text', 'the group whose limits, order and hold the job obeys'],
+  group_id: ['text', 'the recipient whose limits, order and hold the job obeys'],
   /**
-   * The indexes by group have this column, and a job that obeys no group has it for its dead letter. In
+   * The indexes by recipient have this column, and a job that obeys no recipient has it for its dead letter. In
    * pg-boss a key that two jobs may not share.
    */
-  singleton_key: ['text', 'the group that the job belongs to'],
+  singleton_key: ['text', 'the recipient that the job belongs to'],
   /** claim-jobs.ts. In pg-boss for limits of a tier. */
   group_tier: ['text', 'the process that has claimed the job'],
   /**
    * From its insert on: its index is ours, and pg-boss's index of fetches has no entry of it. In pg-boss the job
    * waits for other jobs.
    */
-  blocked: ['bool', 'whether the job obeys a group'],
+  blocked: ['bool', 'whether the job obeys a recipient'],
   /** Or that its process died: see `isLost`. */
   output: ['jsonb', 'what the last attempt left'],
   policy: ['text', "the queue's policy, which all of our queues have as it comes"],
@@ -98,15 +98,15 @@ const IS_DEAD_LETTER = `name ~~ '%.dlq'::text`
 /** Of pg-boss, in each table of jobs, under any name. */
 export const INDEXES_OF_PG_BOSS = [
   'UNIQUE USING btree (name, id)',
-  /** The order of the fetches of jobs without a group. */
+  /** The order of the fetches of jobs without a recipient. */
   `USING btree (name, priority DESC, created_on, start_after) WHERE ((state < 'active'::svc_jobs.job_state) AND (NOT blocked))`,
-  /** The attempts of a group that are under way. */
+  /** The attempts of a recipient that are under way. */
   `USING btree (name, group_id) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NOT NULL))`,
 ]
 
 /**
- * Ours, in each table of jobs of our queues: of jobs of groups that wait, of retries among them by when they are
- * due, and of those that wait aside by age; and of active jobs without a group. They are partial, so that other
+ * Ours, in each table of jobs of our queues: of jobs of recipients that wait, of retries among them by when they are
+ * due, and of those that wait aside by age; and of active jobs without a recipient. They are partial, so that other
  * jobs do not pay for them. The name of the table follows.
  */
 export const INDEXES = {

@@ -1,16 +1,16 @@
-/** How many jobs of each group are not done yet. */
+/** How many jobs of each recipient are not done yet. */
 import type { Db } from '../../postgres/transaction.ts'
 
-/** Counts the waiting and active jobs of each of these groups, by indexes, up to `most` in all. */
+/** Counts the waiting and active jobs of each of these recipients, by indexes, up to `most` in all. */
 export async function countJobs(
   db: Db,
   queue: string,
-  groups: string[],
+  recipients: string[],
   most: number,
 ): Promise<Map<string, number>> {
-  if (groups.length === 0) return new Map()
+  if (recipients.length === 0) return new Map()
   const { rows } = await db.query(
-    `select wanted.group_id as "group", least($3, waiting.jobs + active.jobs)::int as jobs
+    `select wanted.group_id as "recipient", least($3, waiting.jobs + active.jobs)::int as jobs
        from unnest($2::text[]) as wanted (group_id)
       cross join lateral (
         select count(*) as jobs from (
@@ -28,7 +28,9 @@ export async function countJobs(
            where name = $1 and group_id = wanted.group_id and state = 'active'
            limit $3) as found
       ) as active`,
-    [queue, groups, most],
+    [queue, recipients, most],
   )
-  return new Map(rows.map(({ group, jobs }: { group: string; jobs: number }) => [group, jobs]))
+  return new Map(
+    rows.map(({ recipient, jobs }: { recipient: string; jobs: number }) => [recipient, jobs]),
+  )
 }

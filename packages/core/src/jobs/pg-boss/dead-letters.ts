@@ -2,7 +2,7 @@
  * The jobs whose attempts are used up. When the last failed attempt is settled,
  * pg-boss copies the job to `<queue>.dlq`. The ids are UUIDv7: newest first is a sort by id. Lists
  * and counts leave out the dead letters that work in the background is about to redrive or delete
- * (see groups/work-table.ts). redrive-dead-letters.ts makes jobs of them.
+ * (see recipients/work-table.ts). redrive-dead-letters.ts makes jobs of them.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf, type DeadLetter } from '../job.ts'
@@ -19,7 +19,7 @@ export const IN_INDEX = `letter.name like '%.dlq'`
 /** The id of a letter's event as its publish gave it: see event-id.ts. The expression of an index. */
 const PUBLISHED_EVENT_ID = publishedEventIdIn('letter.data')
 
-/** The kinds of work that take dead letters: see groups/work-table.ts. */
+/** The kinds of work that take dead letters: see recipients/work-table.ts. */
 const TAKES_LETTERS = `work.what in ('bury', 'redrive', 'dead') and work.finished_at is null`
 
 /**
@@ -33,7 +33,7 @@ export const isReserved = (before: string): string => `exists (
        and letter.id < svc."__svc.first_uuid"(work.until)
        and work.created_at < ${before})`
 
-/** Whether any of the groups `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
+/** Whether any of the recipients `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
 const MAY_BE_RESERVED = `($3::text[] is null or exists (
     select from svc."__svc.work" as work
      where work.queue = $1 and work.recipient = any($3) and ${TAKES_LETTERS}))`
@@ -42,19 +42,19 @@ const MAY_BE_RESERVED = `($3::text[] is null or exists (
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
 
 /**
- * A bound for the index where the letters of one group are read: work without a `since` takes all that are
+ * A bound for the index where the letters of one recipient are read: work without a `since` takes all that are
  * older than its `until`, which may be millions. Without this each of them would be looked at.
  */
-const notMoved = (group: string): string => `letter.id >= coalesce((
+const notMoved = (recipient: string): string => `letter.id >= coalesce((
     select svc."__svc.first_uuid"(max(work.until)) from svc."__svc.work" as work
-     where work.queue = $1 and work.recipient = ${group} and work.what in ('bury', 'redrive')),
+     where work.queue = $1 and work.recipient = ${recipient} and work.what in ('bury', 'redrive')),
   '00000000-0000-0000-0000-000000000000')`
 
 /** A filter that is missing or `undefined` excludes nothing. */
 export interface DeadLetterFilter {
-  group?: string | undefined
-  /** Only dead letters of these groups. */
-  groups?: string[] | undefined
+  recipient?: string | undefined
+  /** Only dead letters of these recipients. */
+  recipients?: string[] | undefined
   limit?: number | undefined
   /** The id of the last one seen. */
   after?: string | undefined
@@ -80,7 +80,7 @@ export async function listDeadLetters<Data>(
   queue: string,
   filter: DeadLetterFilter,
 ): Promise<DeadLetter<Data>[]> {
-  const { group, groups, limit, after, ids, deliveryId, event, eventId } = filter
+  const { recipient, recipients, limit, after, ids, deliveryId, event, eventId } = filter
   const { statusCode, since, until, except } = filter
   const select = (condition: string) => `
     select ${COLUMNS}
@@ -98,16 +98,16 @@ export async function listDeadLetters<Data>(
      order by letter.id desc
      limit $7`
   const { rows } = await db.query(
-    groups === undefined
+    recipients === undefined
       ? select(`($3::text is null or letter.singleton_key = $3) and ${notMoved('$3')}`)
-      : // One index scan for each group, of no more rows than the page has.
+      : // One index scan for each recipient, of no more rows than the page has.
         `select letter.* from unnest($3::text[]) as wanted (group_id)
           cross join lateral (${select(`letter.singleton_key = wanted.group_id and ${notMoved('wanted.group_id')}`)}) as letter
           order by letter.id desc limit $7`,
     [
       queue,
       deadLetterQueueOf(queue),
-      groups ?? group ?? null,
+      recipients ?? recipient ?? null,
       ids ?? null,
       after ?? null,
       deliveryId?.toLowerCase() ?? null,
@@ -123,17 +123,19 @@ export async function listDeadLetters<Data>(
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))
 }
 
-/** Those of some groups, or of all; at most `most` of them. */
+/** Those of some recipients, or of all; at most `most` of them. */
 export async function countDeadLetters(
   db: Db,
   queue: string,
   {
-    groups,
+    recipients,
     since,
     until,
     except,
     reservedBefore = 'infinity',
-  }: Pick<DeadLetterFilter, 'groups' | 'since' | 'until' | 'except'> & { reservedBefore?: string },
+  }: Pick<DeadLetterFilter, 'recipients' | 'since' | 'until' | 'except'> & {
+    reservedBefore?: string
+  },
   most: number | null = null,
 ): Promise<number> {
   const { rows } = await db.query(
@@ -148,7 +150,7 @@ export async function countDeadLetters(
     [
       queue,
       deadLetterQueueOf(queue),
-      groups ?? null,
+      recipients ?? null,
       since ?? null,
       until ?? null,
       reservedBefore,
@@ -159,9 +161,9 @@ export async function countDeadLetters(
   return (rows[0] as { count: number }).count
 }
 
-/** Which dead letters of a group a portion takes: all, those of a span, or those named. */
+/** Which dead letters of a recipient a portion takes: all, those of a span, or those named. */
 export interface DeadLetterSelection {
-  group: string
+  recipient: string
   ids?: string[]
   afterId?: string
   since?: string
@@ -185,11 +187,11 @@ export interface Moved {
   lastId: string | null
 }
 
-/** Deletes a portion of a group's dead letters, the oldest first. */
+/** Deletes a portion of a recipient's dead letters, the oldest first. */
 export async function deleteDeadLetters(
   db: Db,
   queue: string,
-  { group, afterId, until }: Pick<DeadLetterSelection, 'group' | 'afterId' | 'until'>,
+  { recipient, afterId, until }: Pick<DeadLetterSelection, 'recipient' | 'afterId' | 'until'>,
   portion: number,
 ): Promise<Moved> {
   const { rows } = await db.query(
@@ -205,7 +207,7 @@ export async function deleteDeadLetters(
         where letter.name = $1 and letter.id = any(array(select id from portion))
      )
      select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
-    [deadLetterQueueOf(queue), group, until ?? null, portion, afterId ?? null],
+    [deadLetterQueueOf(queue), recipient, until ?? null, portion, afterId ?? null],
   )
   return rows[0] as Moved
 }
@@ -218,20 +220,20 @@ export async function deleteDeadLetter(db: Db, queue: string, id: string): Promi
 }
 
 /**
- * Deletes the dead letters of these groups that became so at `since` or later; `null`: those that this
+ * Deletes the dead letters of these recipients that became so at `since` or later; `null`: those that this
  * transaction has made.
  */
 export async function dropDeadLetters(
   db: Db,
   queue: string,
-  groups: string[],
+  recipients: string[],
   since: Date | null = null,
 ): Promise<void> {
   await db.query(
     `delete from svc_jobs.job as letter
       where letter.name = $1 and ${IN_INDEX} and letter.singleton_key = any($2::text[])
         and letter.id >= svc."__svc.first_uuid"(coalesce($3::timestamptz, now()))`,
-    [deadLetterQueueOf(queue), groups, since?.toISOString() ?? null],
+    [deadLetterQueueOf(queue), recipients, since?.toISOString() ?? null],
   )
 }
 

@@ -4,7 +4,7 @@ import type { Db } from '../../postgres/transaction.ts'
 interface DueJobs {
   queue: string
   /** The webhook, of a delivery. */
-  group: string | null
+  recipient: string | null
   isRunning: boolean
   /** Names of their events. */
   events: string[]
@@ -12,8 +12,8 @@ interface DueJobs {
 }
 
 /**
- * Whether a waiting `job` cannot start yet: its group has used up its rate, or an older job of its
- * ordered group is not due yet.
+ * Whether a waiting `job` cannot start yet: its recipient has used up its rate, or an older job of its
+ * ordered recipient is not due yet.
  */
 const IS_RESTRICTED = `exists (
   select from svc."__svc.recipient_states" as known
@@ -29,12 +29,12 @@ const IS_RESTRICTED = `exists (
                and (older.created_on, older.id) < (job.created_on, job.id))))`
 
 /**
- * The due jobs by queue and group. Jobs of held groups are left out: they wait until their group is
+ * The due jobs by queue and recipient. Jobs of held recipients are left out: they wait until their recipient is
  * released.
  */
 async function findDueJobs(db: Db): Promise<DueJobs[]> {
   const { rows } = await db.query(
-    `select job.name as queue, job.group_id as "group", job.state = 'active' as "isRunning",
+    `select job.name as queue, job.group_id as "recipient", job.state = 'active' as "isRunning",
             array_agg(distinct job.data ->> 'event') as events, count(*)::int as count
        from svc_jobs.job as job
       where starts_with(job.name, '__svc.') and job.name not like '%.dlq'
@@ -77,12 +77,12 @@ export const isBusy = async (db: Db): Promise<boolean> =>
 export async function describeDue(db: Db, hasWorkers: boolean): Promise<string | null> {
   const jobs = await findDueJobs(db)
   if (jobs.length === 0 && !(await hasWork(db))) return null
-  const all = jobs.map(({ queue, group, isRunning, events, count }) => {
+  const all = jobs.map(({ queue, recipient, isRunning, events, count }) => {
     const whose = queue.startsWith(SUBSCRIPTIONS)
       ? `events for the subscription "${queue.slice(SUBSCRIPTIONS.length)}"`
-      : group === null
+      : recipient === null
         ? `jobs of ${queue}`
-        : `deliveries to the webhook ${group}`
+        : `deliveries to the webhook ${recipient}`
     return `${count} ${whose} (${events.join(', ')}) ${isRunning ? 'under way' : 'waiting'}`
   })
   const named = all.length > 0 ? all.join('; ') : 'jobs that are moved in the background'

@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '../../postgres/transaction.ts'
 
-/** Which jobs: those of events with this beginning of their ids, and those of these groups. */
+/** Which jobs: those of events with this beginning of their ids, and those of these recipients. */
 export interface JobsToErase {
   eventIdPrefix: string | null
-  groups: readonly string[]
+  recipients: readonly string[]
 }
 
 /** Jobs that one statement reads; most of them are others'. */
@@ -50,7 +50,7 @@ interface Portion {
 async function erasePortion(
   db: Db,
   queue: string,
-  { eventIdPrefix, groups }: JobsToErase,
+  { eventIdPrefix, recipients }: JobsToErase,
   after: string,
 ): Promise<Portion> {
   const { rows } = await db.query(
@@ -72,7 +72,7 @@ async function erasePortion(
             (select count(*)::int from deleted) as deleted,
             (select id from portion order by id desc limit 1) as last
        from portion`,
-    [queue, after, PORTION, eventIdPrefix, groups],
+    [queue, after, PORTION, eventIdPrefix, recipients],
   )
   return rows[0] as Portion
 }

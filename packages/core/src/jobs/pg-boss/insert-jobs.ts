@@ -17,12 +17,12 @@ export async function insertJobs(
   for (let start = 0; start < jobs.length; start += PORTION) {
     const rows = jobs
       .slice(start, start + PORTION)
-      .map(({ id, data, group = null, isLate = false, outsideGroup = false }) => ({
+      .map(({ id, data, recipient = null, isLate = false, outOfTurn = false }) => ({
         id,
         data,
         priority: isLate ? PRIORITY.retry : PRIORITY.first,
-        key: group,
-        group: outsideGroup ? null : group,
+        key: recipient,
+        recipient: outOfTurn ? null : recipient,
       }))
     await db.query(INSERT, [queue, ...retryColumns(retry), storableJson(rows)])
   }
@@ -31,7 +31,7 @@ export async function insertJobs(
 const INSERT = `
   with given as materialized (
     select its.n, its.one ->> 'id' as id, its.one -> 'data' as data, its.one ->> 'key' as key,
-           its.one ->> 'group' as group_id, (its.one ->> 'priority')::int as priority
+           its.one ->> 'recipient' as group_id, (its.one ->> 'priority')::int as priority
       from jsonb_array_elements($6::jsonb) with ordinality as its (one, n)
   ), aside as materialized (
     -- The locks keep the rows: without them nobody would look for jobs that wait aside.

@@ -35,7 +35,7 @@ export const setUpQueueTable = (
     (db) => alterQueueTable(db, queue),
   )
 
-/** Sets up dead letters: ids in the order of time, and an index by group. */
+/** Sets up dead letters: ids in the order of time, and an index by recipient. */
 export const setUpDeadLetters = (database: TableSetupDatabase, isCheck: boolean): Promise<void> =>
   once(database, isCheck, 'the index of dead letters', areDeadLettersSetUp, alterDeadLetters)
 

@@ -36,7 +36,7 @@ export function asJob<Data>(row: JobRow<Data>): Job<Data> {
     data: row.data,
     attempt: row.retryCount + 1,
     attemptsLeft: Math.max(0, row.retryLimit - row.retryCount),
-    group: row.groupId,
+    recipient: row.groupId,
     createdAt: new Date(row.createdOn),
     lost: row.retryCount > 0 && isLost(row.output),
     retryCount: row.retryCount,

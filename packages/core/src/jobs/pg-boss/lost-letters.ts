@@ -13,7 +13,7 @@ export interface LostLettersPage {
 
 /**
  * The oldest first; also those that are about to be redriven, but not those that are
- * deleted with their group.
+ * deleted with their recipient.
  */
 export async function listLostLetters<Data>(
   db: Db,

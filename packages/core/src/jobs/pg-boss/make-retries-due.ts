@@ -1,8 +1,8 @@
-/** Counts the jobs of a group that failed in a span and wait for their next attempt, and makes them due now. */
+/** Counts the jobs of a recipient that failed in a span and wait for their next attempt, and makes them due now. */
 import type { Db } from '../../postgres/transaction.ts'
 
 export interface FailedIn {
-  group: string
+  recipient: string
   /** The recovery that makes them due: what an earlier one will make due is left to that. `null`: a new one. */
   recovery: string | null
   /** When their last attempt began, as ISO 8601. */
@@ -37,12 +37,12 @@ const WAITING = `
 export async function countWaitingRetries(
   db: Db,
   queue: string,
-  { group, since, until, recovery }: FailedIn,
+  { recipient, since, until, recovery }: FailedIn,
   most: number | null = null,
 ): Promise<number> {
   const { rows } = await db.query(`${WAITING} select count(*)::int as count from waiting`, [
     queue,
-    group,
+    recipient,
     since,
     until,
     recovery,
@@ -58,7 +58,7 @@ export async function countWaitingRetries(
 export async function makeRetriesDue(
   db: Db,
   queue: string,
-  { group, since, until, recovery }: FailedIn,
+  { recipient, since, until, recovery }: FailedIn,
   portion: number,
 ): Promise<{ done: number; isFinished: boolean }> {
   const { rows } = await db.query(
@@ -71,7 +71,7 @@ export async function makeRetriesDue(
         where job.name = $1 and job.id = any(array(select id from portion))
      )
      select (select count(*) from portion)::int as done, (select count(*) from waiting) = 0 as "isFinished"`,
-    [queue, group, since, until, recovery, portion],
+    [queue, recipient, since, until, recovery, portion],
   )
   return rows[0] as { done: number; isFinished: boolean }
 }

@@ -7,7 +7,7 @@ import type { Worker } from '../worker.ts'
 import { LOST_OF_TAKEN, lostOfTaken } from './lost-letters.ts'
 
 /**
- * Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted. Those of a group wait with
+ * Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted. Those of a recipient wait with
  * the retries, so that its new ones keep their latency. `$3` to `$6` are `retryColumns`.
  */
 const INSERT_TAKEN = `insert into svc_jobs.job
@@ -24,20 +24,20 @@ const INSERT_TAKEN = `insert into svc_jobs.job
             (taken.data - 'unsentSince' - 'publishedRetryLimit') || jsonb_build_object('attemptsBefore',
               coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
             taken.group_id is not null, taken.singleton_key, taken.group_id, $3, $4, $5, $6, now(),
-            -- A group that keeps its jobs in order begins with the one that died first.
+            -- A recipient that keeps its jobs in order begins with the one that died first.
             now() + row_number() over (order by taken.id) * interval '1 microsecond',
             now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
             queue.deletion_seconds, queue.policy, queue.dead_letter
        from taken join svc_jobs.queue as queue on queue.name = $1`
 
 /**
- * Makes jobs of a portion of a group's dead letters, the oldest first. Two calls at once share the
+ * Makes jobs of a portion of a recipient's dead letters, the oldest first. Two calls at once share the
  * dead letters. The worker of the queue writes the rows that only these letters can tell of.
  */
 export async function redriveDeadLetters(
   db: Db,
   queue: string,
-  { group, ids, afterId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
+  { recipient, ids, afterId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
   worker: Pick<Worker, 'recovery'> = {},
@@ -68,7 +68,7 @@ export async function redriveDeadLetters(
       queue,
       deadLetterQueueOf(queue),
       ...retryColumns(retry),
-      group,
+      recipient,
       ids ?? null,
       portion,
       since ?? null,
@@ -90,7 +90,7 @@ export interface RequeueSelection {
 }
 
 /**
- * Makes jobs of a portion of the dead letters of a queue without groups. Only dead letters between `afterId` and `beforeId` are taken.
+ * Makes jobs of a portion of the dead letters of a queue without recipients. Only dead letters between `afterId` and `beforeId` are taken.
  */
 export async function requeueDeadLetters(
   db: Db,

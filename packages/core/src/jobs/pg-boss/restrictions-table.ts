@@ -1,10 +1,10 @@
 /**
- * The restrictions of groups, in the table of groups. They hold over all processes. The package whose
- * groups they are sets them, by the function "__svc.restrict_recipient".
+ * The restrictions of recipients, in the table of recipients. They hold over all processes. The package whose
+ * recipients they are sets them, by the function "__svc.restrict_recipient".
  */
 import type { Db } from '../../postgres/transaction.ts'
 
-/** The restrictions of a group's attempts; `null` for one that is not set. */
+/** The restrictions of a recipient's attempts; `null` for one that is not set. */
 export interface Restrictions {
   /** The rate: at most `limit` attempts begin in any span of `perSeconds`. */
   rateLimit: { limit: number; perSeconds: number } | null
@@ -17,10 +17,10 @@ export interface Restrictions {
 export const isRestricted = ({ rateLimit, maxInFlight, ordered }: Restrictions): boolean =>
   rateLimit !== null || maxInFlight !== null || ordered
 
-/** The jobs of the group go on as those of any other. */
-export async function liftRestrictions(db: Db, queue: string, group: string): Promise<void> {
+/** The jobs of the recipient go on as those of any other. */
+export async function liftRestrictions(db: Db, queue: string, recipient: string): Promise<void> {
   // As text: Prisma reads no column of type void.
-  await db.query('select svc."__svc.lift_restrictions"($1, $2)::text', [queue, group])
+  await db.query('select svc."__svc.lift_restrictions"($1, $2)::text', [queue, recipient])
 }
 
 /** Deletes grants that no rate counts any more: the longest span is a day. */

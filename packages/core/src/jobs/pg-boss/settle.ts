@@ -123,4 +123,4 @@ const listOf = (rows: object[]): string | null => (rows.length === 0 ? null : st
 
 const attemptedIn = ({ traceContext = null }: Job) => ({ attemptedIn: traceContext })
 
-const recipientOf = ({ group, isProbe = false }: Job) => ({ recipient: group, isBehind: isProbe })
+const recipientOf = ({ recipient, isProbe = false }: Job) => ({ recipient, isBehind: isProbe })

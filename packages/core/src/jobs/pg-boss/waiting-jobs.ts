@@ -1,5 +1,5 @@
 /**
- * Statements on the waiting jobs of a group, by its key: they are put aside and back, claimed for a probe, made
+ * Statements on the waiting jobs of a recipient, by its key: they are put aside and back, claimed for a probe, made
  * due, or discarded.
  *
  * Each statement selects its portion in a materialized part, and changes the rows of an array of ids. With a
@@ -16,13 +16,13 @@ import { claimedBy } from './claim-jobs.ts'
 const PORTION = 2000
 
 /**
- * Moves a portion of the waiting jobs of these groups to where the table of groups has them: aside, or into the
+ * Moves a portion of the waiting jobs of these recipients to where the table of recipients has them: aside, or into the
  * lanes.
  */
 export async function moveJobs(
   db: Db,
   queue: string,
-  groups: string[],
+  recipients: string[],
 ): Promise<{ moved: number; hasMore: boolean }> {
   const { rows } = await db.query(
     `with known as materialized (
@@ -46,24 +46,24 @@ export async function moveJobs(
         where job.name = $1 and job.id = any(array(select id from portion))
      )
      select count(*)::int as moved from portion`,
-    [queue, groups, PORTION],
+    [queue, recipients, PORTION],
   )
   const { moved } = rows[0] as { moved: number }
   return { moved, hasMore: moved === PORTION }
 }
 
 /**
- * Claims the job of a held group that is due first, also one that is not due yet: "__svc.settle" puts
+ * Claims the job of a held recipient that is due first, also one that is not due yet: "__svc.settle" puts
  * one whose probe has failed behind the others. In an order it is the oldest one or none: the head is
  * chosen without a lock, so that no other takes its place while its row is locked. Jobs that do not wait aside
  * yet come after those that do, and before them none of an order is claimed.
- * What restricts the group holds for a probe too: another attempt may be under way since before it was
+ * What restricts the recipient holds for a probe too: another attempt may be under way since before it was
  * held, and the rate counts the probe.
  */
 export async function claimProbe<Data>(
   db: Db,
   queue: string,
-  group: string,
+  recipient: string,
   owner: string,
 ): Promise<Job<Data> | undefined> {
   const askedAt = performance.now()
@@ -116,7 +116,7 @@ export async function claimProbe<Data>(
       where job.name = $1 and job.id = any(array(select id from first))
      returning ${JOB_COLUMNS}, (select restricted from held) as "isRestricted",
                (select id from granted) as "grantId"`,
-    [queue, group, owner, BEGINS_WITHIN_MS],
+    [queue, recipient, owner, BEGINS_WITHIN_MS],
   )
   const [row] = rows as (JobRow<Data> & { isRestricted: boolean; grantId: string | null })[]
   if (row === undefined) return undefined
@@ -135,13 +135,13 @@ export interface MadeDue {
 }
 
 /**
- * Makes a portion of a group's waiting jobs due that are not yet, and whose last attempt began before
+ * Makes a portion of a recipient's waiting jobs due that are not yet, and whose last attempt began before
  * a moment: `null` for now.
  */
 export async function makeWaitingDue(
   db: Db,
   queue: string,
-  group: string,
+  recipient: string,
   attemptedBefore: string | null,
 ): Promise<MadeDue> {
   const { rows } = await db.query(
@@ -169,16 +169,16 @@ export async function makeWaitingDue(
             (select count(*) from waiting) > (select count(*) from portion) as "hasMore",
             -- As JSON: the form of a timestamp as text is a setting of the session.
             (select to_json(at) #>> '{}' from moment) as "attemptedBefore"`,
-    [queue, group, PORTION, attemptedBefore],
+    [queue, recipient, PORTION, attemptedBefore],
   )
   return rows[0] as MadeDue
 }
 
-/** Deletes a portion of a group's waiting jobs and returns them; `attempt` is their next one. */
+/** Deletes a portion of a recipient's waiting jobs and returns them; `attempt` is their next one. */
 export async function discardWaiting<Data>(
   db: Db,
   queue: string,
-  group: string,
+  recipient: string,
   portion: number,
 ): Promise<Job<Data>[]> {
   const { rows } = await db.query(
@@ -193,7 +193,7 @@ export async function discardWaiting<Data>(
      delete from svc_jobs.job as job
       where job.name = $1 and job.id = any(array(select id from portion))
      returning ${JOB_COLUMNS}`,
-    [queue, group, portion],
+    [queue, recipient, portion],
   )
   return rows.map((row: JobRow<Data>) => {
     const job = asJob(row)

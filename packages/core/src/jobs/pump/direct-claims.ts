@@ -1,9 +1,9 @@
 /**
  * Claims without a fetch: jobs that publishes of this process have claimed as they wrote them, and
- * the probe of a held group.
+ * the probe of a held recipient.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import type { GroupScheduler } from '../groups/group-scheduler.ts'
+import type { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
 import type { Job } from '../job.ts'
 import { findClaimed } from '../pg-boss/jobs-table.ts'
 import { claimProbe } from '../pg-boss/waiting-jobs.ts'
@@ -17,7 +17,7 @@ interface Parts {
   /** Names this process in the jobs that it claims. */
   owner: string
   slots: Slots
-  groups: Pick<GroupScheduler, 'begin'>
+  recipients: Pick<RecipientScheduler, 'begin'>
   fetcher: Pick<Fetcher, 'admitAndBegin' | 'beginAdmitted' | 'hasTooManyUnsettled'>
   first: Pick<Lane, 'needsRoom'>
   /** These jobs wait again. */
@@ -71,12 +71,12 @@ export class DirectClaims {
     }
   }
 
-  /** Begins one job of a held group, where there is a slot. Returns whether there was a job. */
-  async probe(group: string): Promise<boolean> {
-    const { queue, db, owner, slots, groups, fetcher } = this.#parts
+  /** Begins one job of a held recipient, where there is a slot. Returns whether there was a job. */
+  async probe(recipient: string): Promise<boolean> {
+    const { queue, db, owner, slots, recipients, fetcher } = this.#parts
     if (!this.#isOpen || slots.free('retry') < 1) return false
     slots.reserve('retry', 1)
-    const job = await claimProbe(db, queue, group, owner).catch((error: Error) => {
+    const job = await claimProbe(db, queue, recipient, owner).catch((error: Error) => {
       slots.release('retry', 1)
       throw error
     })
@@ -84,7 +84,7 @@ export class DirectClaims {
       slots.release('retry', 1)
       return false
     }
-    groups.begin(group)
+    recipients.begin(recipient)
     fetcher.beginAdmitted([job], 1)
     return true
   }

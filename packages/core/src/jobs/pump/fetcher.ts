@@ -1,5 +1,5 @@
-/** Takes jobs into free slots, and begins those that the limits of their groups admit. */
-import type { GroupScheduler } from '../groups/group-scheduler.ts'
+/** Takes jobs into free slots, and begins those that the limits of their recipients admit. */
+import type { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
 import type { Attempts } from './attempts.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
@@ -9,7 +9,7 @@ import type { Slots } from './slots.ts'
 interface Parts {
   slots: Slots
   fetchAhead: FetchAhead
-  groups: Pick<GroupScheduler, 'exist' | 'admit' | 'belongsAside'>
+  recipients: Pick<RecipientScheduler, 'exist' | 'admit' | 'belongsAside'>
   /** The jobs that this process has claimed and not settled. */
   held: Map<string, Job>
   attempts: Attempts
@@ -36,9 +36,9 @@ export class Fetcher {
   /** Slots of a lane that are worth a fetch. */
   room(lane: Lane): number {
     if (this.hasTooManyUnsettled()) return 0
-    const { slots, groups, fetchAhead } = this.#parts
-    // Attempts of one group may be quick while those of another are slow.
-    const room = slots.room(lane, groups.exist ? 0 : fetchAhead.count(), performance.now())
+    const { slots, recipients, fetchAhead } = this.#parts
+    // Attempts of one recipient may be quick while those of another are slow.
+    const room = slots.room(lane, recipients.exist ? 0 : fetchAhead.count(), performance.now())
     return Math.min(room, LARGEST_FETCH)
   }
 
@@ -76,27 +76,27 @@ export class Fetcher {
   }
 
   /**
-   * Begins those jobs that the limits of their groups in `lane` admit now: a publish claims jobs without a count
-   * for each group, and they may have changed during a fetch. A job whose group has no slot left goes back at once.
+   * Begins those jobs that the limits of their recipients in `lane` admit now: a publish claims jobs without a count
+   * for each recipient, and they may have changed during a fetch. A job whose recipient has no slot left goes back at once.
    * No attempt is used up. `inRetry`: how many of the jobs, the first ones, have their slots in the retry lane.
-   * Returns the groups of which jobs have gone back.
+   * Returns the recipients of which jobs have gone back.
    */
   admitAndBegin(jobs: Job[], inRetry: number, lane: Lane, uncontended: boolean): Set<string> {
-    const { groups, held, outcomes, slots } = this.#parts
+    const { recipients, held, outcomes, slots } = this.#parts
     const refused = new Set<string>()
     const admitted: Record<Lane, Job[]> = { first: [], retry: [] }
     for (const [place, job] of jobs.entries()) {
       const slot = place < inRetry ? 'retry' : 'first'
-      const { group } = job
+      const { recipient } = job
       held.set(job.id, job)
-      if (groups.admit(job, lane, uncontended)) {
+      if (recipients.admit(job, lane, uncontended)) {
         admitted[slot].push(job)
         continue
       }
       slots.release(slot, 1)
-      if (group === null) continue
-      refused.add(group)
-      const isAside = groups.belongsAside(group)
+      if (recipient === null) continue
+      refused.add(recipient)
+      const isAside = recipients.belongsAside(recipient)
       outcomes.add({
         job,
         outcome: isAside ? { kind: 'parked' } : { kind: 'postponed', delayMs: 0 },
@@ -107,8 +107,8 @@ export class Fetcher {
   }
 
   /**
-   * Begins jobs that have been counted for their groups already: their claim was within the limits of
-   * the group, or needs none, as that of a probe.
+   * Begins jobs that have been counted for their recipients already: their claim was within the limits of
+   * the recipient, or needs none, as that of a probe.
    */
   beginAdmitted(jobs: Job[], inRetry: number): void {
     for (const job of jobs) this.#parts.held.set(job.id, job)

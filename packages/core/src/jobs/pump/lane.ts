@@ -1,11 +1,11 @@
 /**
- * Fetches the jobs of one lane into its free slots: in laps from group to group, as many of each as its limits
+ * Fetches the jobs of one lane into its free slots: in laps from recipient to recipient, as many of each as its limits
  * allow. So nobody waits for the backlog of another.
  */
 import { randomUUID } from 'node:crypto'
-import type { Allowed } from '../groups/group-limits.ts'
-import { countsOf } from '../groups/claim-limits.ts'
-import type { GroupScheduler } from '../groups/group-scheduler.ts'
+import type { Allowed } from '../recipients/recipient-limits.ts'
+import { countsOf } from '../recipients/claim-limits.ts'
+import type { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
 import type { Job, Lane as LaneName } from '../job.ts'
 import { fetchJobs, fetchLap, fetchOldestRetries } from '../pg-boss/claim-jobs.ts'
 import type { QueueTable } from '../pg-boss/queue-table.ts'
@@ -16,8 +16,8 @@ import type { QueuePolls } from './queue-polls.ts'
 
 interface Parts {
   lane: LaneName
-  /** No job of the queue has a group. */
-  withoutGroups: boolean
+  /** No job of the queue has a recipient. */
+  withoutRecipients: boolean
   table: QueueTable
   db: Db
   polls: QueuePolls
@@ -25,7 +25,7 @@ interface Parts {
   owner: string
   /** Whether this process receives notifications. */
   isNotified: () => boolean
-  groups: Pick<GroupScheduler, 'allow' | 'hasRoom'>
+  recipients: Pick<RecipientScheduler, 'allow' | 'hasRoom'>
   fetcher: Fetcher
   /** The slots that a fetch may fill. */
   room: () => Record<LaneName, number>
@@ -33,18 +33,18 @@ interface Parts {
 
 /**
  * - `no room`: nothing was fetched, since no slot is free.
- * - `full`: the queue has more for which there was no room, or not in the turn of its group.
- * - `capped`: it has brought all jobs but those of groups that have all the slots that they may have.
+ * - `full`: the queue has more for which there was no room, or not in the turn of its recipient.
+ * - `capped`: it has brought all jobs but those of recipients that have all the slots that they may have.
  * - `drained`: it has brought all jobs that are due.
  */
 type Result = 'no room' | 'full' | 'capped' | 'drained'
 
 /** How long to wait for free slots before the next check. */
 const NO_ROOM_MS = 25
-/** Jobs of a group in one turn; more where few groups wait. */
+/** Jobs of a recipient in one turn; more where few recipients wait. */
 const TURN = 8
 /**
- * A fetch that takes longer and brings no job has passed groups at their limits alone: it makes the next one wait,
+ * A fetch that takes longer and brings no job has passed recipients at their limits alone: it makes the next one wait,
  * so many times its own duration.
  */
 const LONG_FETCH_MS = 5
@@ -54,11 +54,11 @@ export class Lane {
   #parts: Parts
   #result: Result = 'drained'
   #hasBrought = false
-  /** Groups whose jobs the last fetch passed over, or that it gave back, for their limits. */
+  /** Recipients whose jobs the last fetch passed over, or that it gave back, for their limits. */
   #capped = new Set<string>()
-  /** The group with which the last full fetch ended. Processes begin at different ones. */
+  /** The recipient with which the last full fetch ended. Processes begin at different ones. */
   #after: string = randomUUID()
-  /** Of how many groups the last fetch has brought jobs. */
+  /** Of how many recipients the last fetch has brought jobs. */
   #seen = 1
   /** Whether retries are looked for by when they are due, and not in laps: few wait. */
   #isByDue: boolean
@@ -87,16 +87,16 @@ export class Lane {
     return this.hasMore || this.#hasBrought
   }
 
-  /** Whether there may be jobs that only wait for a slot of the lane, not for one of their group. */
+  /** Whether there may be jobs that only wait for a slot of the lane, not for one of their recipient. */
   get needsRoom(): boolean {
     return this.#result === 'no room' || this.#result === 'full'
   }
 
-  /** Whether a fetch may bring jobs now that an attempt has ended: one of this group, if it has one. */
+  /** Whether a fetch may bring jobs now that an attempt has ended: one of this recipient, if it has one. */
   mayBringMore(ended: string | null): boolean {
     if (this.needsRoom) return true
     if (ended === null || !this.#capped.has(ended)) return false
-    return this.#parts.groups.hasRoom(ended, this.#parts.lane, this.#isUncontended)
+    return this.#parts.recipients.hasRoom(ended, this.#parts.lane, this.#isUncontended)
   }
 
   /** Fetches what there is room for. Returns how long to wait before the next time, unless the lane is woken. */
@@ -120,7 +120,7 @@ export class Lane {
     return waitMs
   }
 
-  /** Of the last fetch: it has brought all jobs but those of groups at their limits. */
+  /** Of the last fetch: it has brought all jobs but those of recipients at their limits. */
   get #isUncontended(): boolean {
     return !this.needsRoom
   }
@@ -130,46 +130,46 @@ export class Lane {
   }
 
   async #fetch(): Promise<Result> {
-    const { lane, fetcher, groups } = this.#parts
+    const { lane, fetcher, recipients } = this.#parts
     const room = this.#parts.room()
     const limit = room.first + room.retry
     if (limit === 0) return 'no room'
     const isUncontended = this.#isUncontended
     const share = this.#isByDue ? limit : Math.max(TURN, Math.ceil(limit / this.#seen))
     const inLane = room.first > 0 ? 'first' : lane
-    const allowed = groups.allow(inLane, Math.min(limit, share), isUncontended)
+    const allowed = recipients.allow(inLane, Math.min(limit, share), isUncontended)
     const startedAt = performance.now()
     const jobs = await fetcher.claimInto(room, () => this.#claim(limit, allowed))
     const tookMs = performance.now() - startedAt
     fetcher.filled(lane, tookMs)
     this.#hasBrought = jobs.length > 0
     const result = this.#resultOf(jobs, limit, allowed)
-    // What groups at their limits cost is bounded.
+    // What recipients at their limits cost is bounded.
     if (result === 'capped' && jobs.length === 0 && tookMs > LONG_FETCH_MS) {
       this.#notBefore = performance.now() + PAUSE_AFTER_LONG * tookMs
     }
-    for (const group of fetcher.admitAndBegin(jobs, room.retry, inLane, isUncontended)) {
-      this.#capped.add(group)
+    for (const recipient of fetcher.admitAndBegin(jobs, room.retry, inLane, isUncontended)) {
+      this.#capped.add(recipient)
     }
     if (lane === 'retry') this.#isByDue = !this.#isByDue ? result !== 'full' : result === 'drained'
     return result
   }
 
   #claim(limit: number, { each, caps }: Allowed): Promise<Job[]> {
-    const { lane, withoutGroups, db, table, owner } = this.#parts
-    if (withoutGroups) return fetchJobs(db, table, { lane, limit, owner })
+    const { lane, withoutRecipients, db, table, owner } = this.#parts
+    if (withoutRecipients) return fetchJobs(db, table, { lane, limit, owner })
     if (this.#isByDue) return fetchOldestRetries(db, table, { limit, owner, each, caps })
     return fetchLap(db, table, { lane, limit, owner, each, caps, after: this.#after })
   }
 
   #resultOf(jobs: readonly Job[], limit: number, { share, each, caps }: Allowed): Result {
-    this.#capped = new Set(Object.keys(caps).filter((group) => caps[group] === 0))
+    this.#capped = new Set(Object.keys(caps).filter((recipient) => caps[recipient] === 0))
     const counts = countsOf(jobs)
     let isCut = false
-    for (const [group, count] of counts) {
-      const most = caps[group] ?? each
+    for (const [recipient, count] of counts) {
+      const most = caps[recipient] ?? each
       if (count < most) continue
-      if (group in caps && most < share) this.#capped.add(group)
+      if (recipient in caps && most < share) this.#capped.add(recipient)
       else isCut = true
     }
     if (counts.size > 0) this.#seen = counts.size
@@ -182,8 +182,8 @@ export class Lane {
   }
 }
 
-/** The last of these groups in the order of a lap that begins after `after`. */
-export function lastOfLap(groups: readonly string[], after: string): string | undefined {
-  const behind = groups.filter((group) => group <= after)
-  return (behind.length > 0 ? behind : groups).toSorted().at(-1)
+/** The last of these recipients in the order of a lap that begins after `after`. */
+export function lastOfLap(recipients: readonly string[], after: string): string | undefined {
+  const behind = recipients.filter((recipient) => recipient <= after)
+  return (behind.length > 0 ? behind : recipients).toSorted().at(-1)
 }

@@ -4,7 +4,7 @@
  * notification. The pump refills its slots as attempts end, and settles outcomes in batches.
  */
 import type { Database } from '../../postgres/pools.ts'
-import { GroupScheduler } from '../groups/group-scheduler.ts'
+import { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
 import { LANES, type Job, type Lane as LaneName } from '../job.ts'
 import { QueueTable } from '../pg-boss/queue-table.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
@@ -32,8 +32,8 @@ interface Parts {
   owner: string
   /** Whether this process receives notifications. */
   isNotified: () => boolean
-  /** This pump has written to the table of groups: other processes read it again. */
-  groupsWritten(): void
+  /** This pump has written to the table of recipients: other processes read it again. */
+  recipientsWritten(): void
   /** Outcomes have been settled. */
   settled(): void
   /** A fetch has failed. */
@@ -49,7 +49,7 @@ export class Pump {
   readonly worker: Worker
   /** Claims without a fetch. */
   readonly claims: DirectClaims
-  #groups: GroupScheduler
+  #recipients: RecipientScheduler
   #fetcher: Fetcher
   #attempts: Attempts
   #outcomes: OutcomeBuffer
@@ -70,17 +70,17 @@ export class Pump {
     const table = new QueueTable(queue)
     const slots = new Slots(worker.concurrency)
     const fetchAhead = new FetchAhead(worker.concurrency)
-    const groups = new GroupScheduler({
+    const recipients = new RecipientScheduler({
       queue,
       table,
-      withoutGroups: worker.withoutGroups === true,
+      withoutRecipients: worker.withoutRecipients === true,
       read: worker.read,
       windows: slots.windows,
       database,
       log,
       owner,
       isNotified,
-      changed: () => parts.groupsWritten(),
+      changed: () => parts.recipientsWritten(),
       wake: () => this.#wakeLane('retry'),
       moved: () => this.wakeAll(),
       wakeClaims: () => this.#loops.wake('retry'),
@@ -92,7 +92,7 @@ export class Pump {
         const recorder = isRecorded ? worker : { queue }
         await settleBatch(db, recorder, batch, lockMs, (settled) => {
           for (const one of settled) {
-            if (!groups.isCircuitOpen(one.job.group)) this.#dueTimes.note(one)
+            if (!recipients.isCircuitOpen(one.job.recipient)) this.#dueTimes.note(one)
           }
         })
       },
@@ -103,7 +103,7 @@ export class Pump {
       forget: (jobs) => {
         // The same job may have been fetched again meanwhile.
         for (const job of jobs) if (held.get(job.id) === job) held.delete(job.id)
-        groups.restricted.settled(jobs)
+        recipients.restricted.settled(jobs)
       },
       log,
     })
@@ -115,18 +115,18 @@ export class Pump {
       telemetry: parts.telemetry,
       asAtBoot: parts.asAtBoot,
       log,
-      began: (job) => groups.restricted.begun(job),
+      began: (job) => recipients.restricted.begun(job),
       ended: (job, outcome, tookMs) => this.#attemptEnded(job, outcome, tookMs),
     })
-    const fetcher = new Fetcher({ slots, fetchAhead, groups, held, attempts, outcomes })
+    const fetcher = new Fetcher({ slots, fetchAhead, recipients, held, attempts, outcomes })
     const ofLane = {
-      withoutGroups: worker.withoutGroups === true,
+      withoutRecipients: worker.withoutRecipients === true,
       table,
       db: db.prepared,
       polls: parts.polls,
       owner,
       isNotified,
-      groups,
+      recipients,
       fetcher,
     }
     const first = new Lane({
@@ -142,16 +142,23 @@ export class Pump {
     const giveBack = (jobs: Job[]) => {
       for (const job of jobs) outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
     }
-    const ofClaims = { queue, db, owner, slots, groups, fetcher, first, giveBack, log }
+    const ofClaims = { queue, db, owner, slots, recipients, fetcher, first, giveBack, log }
     this.claims = new DirectClaims(ofClaims)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom(null)
     this.#slots = slots
-    this.#groups = groups
+    this.#recipients = recipients
     this.#outcomes = outcomes
     this.#attempts = attempts
     this.#fetcher = fetcher
     this.#lanes = { first, retry: retries }
-    this.#retryLane = new RetryLane({ fetcher, groups, first, retries, slots, wakeLanesWithRoom })
+    this.#retryLane = new RetryLane({
+      fetcher,
+      recipients,
+      first,
+      retries,
+      slots,
+      wakeLanesWithRoom,
+    })
     const refills = { first: () => first.fill(), retry: () => this.#retryLane.refill() }
     const { fetchFailed } = parts
     const inTurns = worker.concurrency === 1
@@ -178,19 +185,21 @@ export class Pump {
     return this.#fetcher.idleMs
   }
 
-  /** Groups that have all the slots that they may have. */
-  fullGroups(): string[] {
-    return this.#groups.full()
+  /** Recipients that have all the slots that they may have. */
+  fullRecipients(): string[] {
+    return this.#recipients.full()
   }
 
   /** See `JobOffer`. */
   get endedJobs(): string[] | null {
-    return this.#groups.restricted.endedJobs
+    return this.#recipients.restricted.endedJobs
   }
 
-  /** Whether an attempt of this ordered group is made here, and the job after it will be as well. */
-  claimsNext(group: string): boolean {
-    return !this.#isStopping && this.#fetcher.room('retry') > 0 && this.#groups.claimsNext(group)
+  /** Whether an attempt of this ordered recipient is made here, and the job after it will be as well. */
+  claimsNext(recipient: string): boolean {
+    return (
+      !this.#isStopping && this.#fetcher.room('retry') > 0 && this.#recipients.claimsNext(recipient)
+    )
   }
 
   /** There may be new jobs. */
@@ -205,15 +214,15 @@ export class Pump {
     for (const lane of LANES) this.#wakeLane(lane)
   }
 
-  /** The table of groups has changed. */
-  groupsChanged(): void {
-    this.#groups.refreshSoon()
-    this.#groups.groupsReady(null)
+  /** The table of recipients has changed. */
+  recipientsChanged(): void {
+    this.#recipients.refreshSoon()
+    this.#recipients.recipientsReady(null)
   }
 
-  /** There are jobs to claim of these groups; `null`: of any restricted one. */
-  groupsReady(groups: readonly string[] | null): void {
-    this.#groups.groupsReady(groups)
+  /** There are jobs to claim of these recipients; `null`: of any restricted one. */
+  recipientsReady(recipients: readonly string[] | null): void {
+    this.#recipients.recipientsReady(recipients)
   }
 
   /**
@@ -225,22 +234,22 @@ export class Pump {
     this.claims.close()
     await this.#loops.stop()
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
-    await this.#groups.stop()
+    await this.#recipients.stop()
     await this.#outcomes.close()
     this.#dueTimes.stop()
   }
 
   #attemptEnded(job: Job, outcome: Outcome, tookMs: number): void {
     this.#outcomes.add({ job, outcome, endedAt: performance.now() })
-    this.#groups.ended(job, outcome, tookMs)
-    this.#wakeLanesWithRoom(job.group)
+    this.#recipients.ended(job, outcome, tookMs)
+    this.#wakeLanesWithRoom(job.recipient)
   }
 
-  /** An attempt has ended or was settled: one of the group, where that may have a free slot now. */
-  #wakeLanesWithRoom(group: string | null): void {
+  /** An attempt has ended or was settled: one of the recipient, where that may have a free slot now. */
+  #wakeLanesWithRoom(recipient: string | null): void {
     const fetcher = this.#fetcher
     for (const lane of LANES) {
-      if (this.#lanes[lane].mayBringMore(group) && fetcher.room(lane) > 0) this.#wakeLane(lane)
+      if (this.#lanes[lane].mayBringMore(recipient) && fetcher.room(lane) > 0) this.#wakeLane(lane)
     }
     // Without a fetch of retries: one for each attempt would find nothing.
     if (this.#retryLane.mayClaimMore && this.#fetcher.room('retry') > 0) this.#loops.wake('retry')

@@ -1,8 +1,8 @@
 /**
- * Fetches retries, and claims jobs that wait aside, group by group in turns. Each has half of the room while
+ * Fetches retries, and claims jobs that wait aside, group by recipient in turns. Each has half of the room while
  * both wait. They may use free slots of the first lane as well while no job waits there.
  */
-import type { GroupScheduler } from '../groups/group-scheduler.ts'
+import type { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
 import type { Lane as LaneName } from '../job.ts'
 import type { Fetcher } from './fetcher.ts'
 import type { Lane } from './lane.ts'
@@ -11,7 +11,7 @@ import type { Slots } from './slots.ts'
 
 interface Parts {
   fetcher: Fetcher
-  groups: GroupScheduler
+  recipients: RecipientScheduler
   first: Lane
   retries: Lane
   slots: Slots
@@ -43,26 +43,26 @@ export class RetryLane {
 
   /** Returns how long to wait before the next time, unless the lane is woken. */
   async refill(): Promise<number> {
-    const { fetcher, groups, retries, slots, wakeLanesWithRoom } = this.#parts
-    await groups.refresh(fetcher.idleMs > IDLE_AFTER_MS)
+    const { fetcher, recipients, retries, slots, wakeLanesWithRoom } = this.#parts
+    await recipients.refresh(fetcher.idleMs > IDLE_AFTER_MS)
     this.#mayClaimMore = await this.#claimAside()
     const waitMs = await retries.fill()
-    // The receiver of a group may hang: then the retry lane needs its slots for the other groups.
-    slots.keepForRetries(retries.isUsed || groups.exist)
+    // The receiver of a recipient may hang: then the retry lane needs its slots for the other recipients.
+    slots.keepForRetries(retries.isUsed || recipients.exist)
     wakeLanesWithRoom()
     if (this.#mayClaimMore) return 0
-    const claimInMs = Math.max(SHORTEST_WAIT_MS, groups.claimableInMs())
-    return Math.min(waitMs, claimInMs, groups.refreshInMs())
+    const claimInMs = Math.max(SHORTEST_WAIT_MS, recipients.claimableInMs())
+    return Math.min(waitMs, claimInMs, recipients.refreshInMs())
   }
 
   async #claimAside(): Promise<boolean> {
-    const { fetcher, groups, first } = this.#parts
-    if (groups.claimableInMs() > 0) return false
+    const { fetcher, recipients, first } = this.#parts
+    if (recipients.claimableInMs() > 0) return false
     const all = RetryLane.room(fetcher, first)
     const room = { ...all, retry: this.#shareOf(all.retry) }
     if (room.retry + room.first === 0) return false
     const startedAt = performance.now()
-    const jobs = await fetcher.claimInto(room, () => groups.claimAside(room))
+    const jobs = await fetcher.claimInto(room, () => recipients.claimAside(room))
     if (jobs.length === 0) return false
     fetcher.filled('retry', performance.now() - startedAt)
     fetcher.beginAdmitted(jobs, room.retry)

@@ -106,7 +106,7 @@ const settledOf = (all: readonly Ended[], changed: Map<string, NextAttempt | nul
   })
 
 /**
- * Whether a job may be settled a little later: other jobs wait for a probe, and for one of a restricted group
+ * Whether a job may be settled a little later: other jobs wait for a probe, and for one of a restricted recipient
  * that has failed.
  */
 export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
@@ -114,14 +114,14 @@ export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
   job.isProbe !== true
 
 /**
- * Whether the settlement changes the row of a webhook or of a group, which a transaction of the host may
+ * Whether the settlement changes the row of a webhook or of a recipient, which a transaction of the host may
  * hold for as long as it takes.
  */
 export const needsSharedRow = ({ outcome }: JobOutcome): boolean => outcome.kind === 'rejected'
 
 /**
- * Whether it is settled alone, in a transaction of its own: a probe that has succeeded resumes its group,
- * which locks rows of that group, and takes longer.
+ * Whether it is settled alone, in a transaction of its own: a probe that has succeeded resumes its recipient,
+ * which locks rows of that recipient, and takes longer.
  */
 export const settlesAlone = ({ job, outcome }: JobOutcome): boolean =>
   outcome.kind === 'completed' && job.isProbe === true

@@ -65,7 +65,7 @@ export function createDeliveryWorker(
     },
     followed(settled) {
       for (const run of following.get(settled) ?? []) run()
-      if (settled.some(isGone) || settled.some(hasReached)) core.queues.groupsChanged(QUEUE)
+      if (settled.some(isGone) || settled.some(hasReached)) core.queues.recipientsChanged(QUEUE)
     },
     recovery: {
       recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),

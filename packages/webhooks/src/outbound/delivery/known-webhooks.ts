@@ -27,10 +27,13 @@ export class KnownWebhooks {
   #known = new Map<string, Known>()
 
   /** `now` is of the monotonic clock. */
-  find({ recipient, data }: DeliveryJob, now: number): WebhookForDelivery | undefined {
-    if (recipient === undefined || now - recipient.askedAt > LONGEST_WAIT_MS) return undefined
+  find(
+    { recipientVersion: found, data }: DeliveryJob,
+    now: number,
+  ): WebhookForDelivery | undefined {
+    if (found === undefined || now - found.askedAt > LONGEST_WAIT_MS) return undefined
     const known = this.#known.get(data.recipient)
-    if (known?.version !== recipient.version) return undefined
+    if (known?.version !== found.version) return undefined
     return now - known.readAt > LONGEST_MS ? undefined : known.webhook
   }
 
@@ -38,10 +41,14 @@ export class KnownWebhooks {
    * The webhook was read at `readAt`, after the publish of the job. It may be newer than the version
    * that the publish has found: then the next publish finds another version.
    */
-  keep({ recipient, data }: DeliveryJob, webhook: WebhookForDelivery, readAt: number): void {
-    if (recipient === undefined || !mayBeKept(webhook)) return
+  keep(
+    { recipientVersion: found, data }: DeliveryJob,
+    webhook: WebhookForDelivery,
+    readAt: number,
+  ): void {
+    if (found === undefined || !mayBeKept(webhook)) return
     this.#known.delete(data.recipient)
-    this.#known.set(data.recipient, { version: recipient.version, webhook, readAt })
+    this.#known.set(data.recipient, { version: found.version, webhook, readAt })
     this.#forgetOld(readAt)
   }
 

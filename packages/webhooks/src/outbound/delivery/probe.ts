@@ -118,7 +118,7 @@ export class Probes {
 
   async #newestLetter(webhookId: string): Promise<DeadLetter<DeliveryData> | undefined> {
     const { db, queues } = this.#core
-    const filter = { group: webhookId, limit: MOST_LETTERS }
+    const filter = { recipient: webhookId, limit: MOST_LETTERS }
     const letters = await queues.deadLetters<DeliveryData>(db, QUEUE, filter)
     return letters.find(({ data }) => data.url === undefined)
   }
@@ -165,7 +165,7 @@ export class Probes {
       await insertAccepted(this.#core, db, [rowOf(letter.data, record, 'delivered', null)])
       const days = this.#settings.deliveryLogRetentionDays
       if (eventId !== null) await retainEvents(db, [{ name, id: eventId }], days)
-      this.#core.afterCommit(db, () => queues.groupsChanged(QUEUE))
+      this.#core.afterCommit(db, () => queues.recipientsChanged(QUEUE))
     })
   }
 

@@ -8,7 +8,7 @@ import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
 
 /**
  * Makes webhooks inactive; those that are so already stay as they are. After the commit the caller
- * notifies the pumps: `core.queues.groupsChanged(QUEUE)`. `isSilent`: whether no lifecycle event is
+ * notifies the pumps: `core.queues.recipientsChanged(QUEUE)`. `isSilent`: whether no lifecycle event is
  * published of a webhook.
  */
 export async function disable(

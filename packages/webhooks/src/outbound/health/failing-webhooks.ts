@@ -53,6 +53,6 @@ export class FailingWebhooks {
     const failing = await lockFailing(db, ids, failingForSeconds, minAttempts)
     if (failing.length === 0) return
     await disable(this.#core, db, failing, 'failing')
-    this.#core.afterCommit(db, () => this.#core.queues.groupsChanged(QUEUE))
+    this.#core.afterCommit(db, () => this.#core.queues.recipientsChanged(QUEUE))
   }
 }

@@ -21,13 +21,13 @@ export type AfterCommit = (run: () => void) => boolean
 export async function reactivate(core: Core, id: string, url: string): Promise<void> {
   await core.transaction(async (db) => {
     if (!(await reactivateIn(core, db, id, url))) return
-    core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
+    core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
   })
 }
 
 /**
  * Makes the webhook active in a transaction. Returns whether it did: a webhook that has another address
- * by now stays disabled. After the commit the caller notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
+ * by now stays disabled. After the commit the caller notifies the pumps: `core.queues.recipientsChanged(QUEUE)`.
  */
 export async function reactivateIn(
   core: Core,
@@ -53,7 +53,7 @@ export const isDisabledAsFailing = ({
 /**
  * Makes a webhook that was disabled as failing go on: waiting deliveries are sent at once, then the
  * events that it has missed. `before` is the webhook as it was until now. After the commit the caller
- * notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
+ * notifies the pumps: `core.queues.recipientsChanged(QUEUE)`.
  */
 export async function resumeFailing(
   core: Core,
@@ -75,7 +75,7 @@ export async function resumeFailing(
   await resume(core, db, after)
   if (!hasMore || afterCommit(() => void makeRestDue(core, id, attemptedBefore))) return
   // In a transaction of the host's own: a recovery begins with its commit.
-  const rest = { queue: QUEUE, group: id, what: 'failed' as const, since: before.createdAt }
+  const rest = { queue: QUEUE, recipient: id, what: 'failed' as const, since: before.createdAt }
   await core.queues.recover(db, { ...rest, until: null, perSecond: null })
 }
 
@@ -96,7 +96,7 @@ async function makeRestDue(core: Core, id: string, attemptedBefore: string): Pro
       const { count, hasMore } = await core.transaction((db) =>
         core.queues.makeDue(db, QUEUE, id, attemptedBefore),
       )
-      if (count > 0) core.queues.groupsChanged(QUEUE)
+      if (count > 0) core.queues.recipientsChanged(QUEUE)
       if (!hasMore) return
       pauseMs = count > 0 ? FIRST_PAUSE_MS : pauseMs * 2
       await wait(pauseMs, undefined, { ref: false })

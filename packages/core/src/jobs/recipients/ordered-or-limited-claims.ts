@@ -1,5 +1,5 @@
 /**
- * The jobs of restricted groups: their restrictions hold over all processes, so Postgres decides
+ * The jobs of restricted recipients: their restrictions hold over all processes, so Postgres decides
  * how many a process may claim. A process claims on a notification of new jobs, when an attempt of
  * its own is settled, at the time that the result of its last claim gave, and periodically.
  */
@@ -8,13 +8,13 @@ import type { Job } from '../job.ts'
 import { claimRestricted } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { Outcome } from '../worker.ts'
 import { GrantReports } from './grant-reports.ts'
-import type { GroupStates } from './group-states.ts'
+import type { RecipientStates } from './recipient-states.ts'
 
 interface Parts {
   queue: string
   read: string | undefined
   db: Db
-  states: GroupStates
+  states: RecipientStates
   /** Names this process in the jobs that it claims. */
   owner: string
   /** Whether this process receives notifications. */
@@ -38,28 +38,28 @@ export class RestrictedClaims {
     this.#parts = parts
   }
 
-  async claim(limits: { group: string; limit: number }[]): Promise<Job[]> {
+  async claim(limits: { recipient: string; limit: number }[]): Promise<Job[]> {
     if (limits.length === 0) return []
     const { queue, db, states, owner, isNotified, read } = this.#parts
-    const groups = limits.map(({ group }) => group)
-    const reports = this.#reports.of(groups)
-    states.claimBegins(groups)
+    const recipients = limits.map(({ recipient }) => recipient)
+    const reports = this.#reports.of(recipients)
+    states.claimBegins(recipients)
     const claim = { queue, limits, reports, owner, read, endedJobs: this.#unsettled() }
     const { jobs, results } = await claimRestricted(db, claim)
     const now = performance.now()
     for (const result of results) {
-      if (result.isTold) this.#reports.sent(result.group, reports)
+      if (result.isTold) this.#reports.sent(result.recipient, reports)
       states.claimEnded(result, now, isNotified())
     }
     return jobs
   }
 
-  /** The table of groups was read. */
+  /** The table of recipients was read. */
   refreshed(): void {
-    this.#reports.keepOnly((group) => this.#parts.states.isRestricted(group))
+    this.#reports.keepOnly((recipient) => this.#parts.states.isRestricted(recipient))
   }
 
-  /** Jobs that are done and not settled, where a publish may claim for ordered groups; `null`: there are none. */
+  /** Jobs that are done and not settled, where a publish may claim for ordered recipients; `null`: there are none. */
   get endedJobs(): string[] | null {
     return this.#parts.states.haveOrder ? this.#unsettled() : null
   }
@@ -70,12 +70,12 @@ export class RestrictedClaims {
   }
 
   begun(job: Job): void {
-    const { group, grant } = job
-    if (group === null || !grant?.id) return
+    const { recipient, grant } = job
+    if (recipient === null || !grant?.id) return
     this.#reports.begun(job, performance.now())
     const { states, wake } = this.#parts
     // Only after this report can another attempt follow when the span has passed.
-    if (states.readyFrom(group, performance.now() + states.spanMsOf(group))) wake()
+    if (states.readyFrom(recipient, performance.now() + states.spanMsOf(recipient))) wake()
   }
 
   ended(job: Job, outcome: Outcome, tookMs: number): void {
@@ -84,23 +84,23 @@ export class RestrictedClaims {
     const isGivenBack = outcome.kind === 'postponed' || isUnused
     if (isGivenBack) this.#reports.givenBack(job)
     else this.#reports.ended(job, performance.now(), tookMs)
-    if (outcome.kind !== 'completed' || job.group === null) return
+    if (outcome.kind !== 'completed' || job.recipient === null) return
     // The next one need not wait for the settlement.
     this.#doneAt.set(job.id, performance.now())
-    if (this.#parts.states.done(job.group)) this.#parts.wake()
+    if (this.#parts.states.done(job.recipient)) this.#parts.wake()
   }
 
-  /** These jobs are settled, or given up: others of their groups may begin now. */
+  /** These jobs are settled, or given up: others of their recipients may begin now. */
   settled(jobs: Job[]): void {
     const now = performance.now()
-    const groups = jobs.flatMap(({ id, group, grant }) => {
-      if (group === null || !grant) return []
+    const recipients = jobs.flatMap(({ id, recipient, grant }) => {
+      if (recipient === null || !grant) return []
       const doneAt = this.#doneAt.get(id) ?? -Infinity
       this.#doneAt.delete(id)
-      return now - doneAt < LONGEST_UNSETTLED_MS ? [] : [group]
+      return now - doneAt < LONGEST_UNSETTLED_MS ? [] : [recipient]
     })
-    if (groups.length === 0) return
-    this.#parts.states.ready(groups)
+    if (recipients.length === 0) return
+    this.#parts.states.ready(recipients)
     this.#parts.wake()
   }
 }

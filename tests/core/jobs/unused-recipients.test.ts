@@ -1,21 +1,21 @@
 import t from 'tap'
 import {
-  deleteUnusedGroups,
+  deleteUnusedRecipients,
   setHeld,
-} from '../../../packages/core/src/jobs/pg-boss/groups-table.ts'
+} from '../../../packages/core/src/jobs/pg-boss/recipient-states-table.ts'
 import { startHost } from '../support/host.ts'
-import { GROUP, idOf, QUEUE } from '../support/worker.ts'
+import { RECIPIENT, idOf, QUEUE } from '../support/worker.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
 
-t.test('rows of groups without jobs aside are found by an index, and deleted', async (t) => {
+t.test('rows of recipients without jobs aside are found by an index, and deleted', async (t) => {
   const { core } = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
   })
-  for (const group of [GROUP, OTHER]) await setHeld(core.db, QUEUE, group, true)
-  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, group: GROUP }])
-  for (const group of [GROUP, OTHER]) await setHeld(core.db, QUEUE, group, false)
+  for (const recipient of [RECIPIENT, OTHER]) await setHeld(core.db, QUEUE, recipient, true)
+  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, recipient: RECIPIENT }])
+  for (const recipient of [RECIPIENT, OTHER]) await setHeld(core.db, QUEUE, recipient, false)
   await core.db.query(
     `insert into svc_jobs.job (name, data, group_id, singleton_key, blocked, priority)
      select name, data, group_id, singleton_key, true, -2
@@ -35,7 +35,7 @@ t.test('rows of groups without jobs aside are found by an index, and deleted', a
         return db.query(text, values)
       },
     }
-    return deleteUnusedGroups(explained, QUEUE, [GROUP, OTHER])
+    return deleteUnusedRecipients(explained, QUEUE, [RECIPIENT, OTHER])
   })
   t.strictSame(deleted, [OTHER])
   t.match(plan, /"Index Cond":"[^"]*singleton_key = /)

@@ -1,20 +1,20 @@
 import t from 'tap'
-import { GroupMoves } from '../../../../packages/core/src/jobs/groups/group-moves.ts'
-import { GroupStates } from '../../../../packages/core/src/jobs/groups/group-states.ts'
+import { RecipientMoves } from '../../../../packages/core/src/jobs/recipients/recipient-moves.ts'
+import { RecipientStates } from '../../../../packages/core/src/jobs/recipients/recipient-states.ts'
 import { until } from '../../../support/until.ts'
 
 t.test('circuits of one moment share a write, and a close writes the last ones', async (t) => {
   const writes: string[][] = []
   const db = {
-    async query(_text: string, [, groups]: unknown[] = []) {
-      writes.push(groups as string[])
+    async query(_text: string, [, recipients]: unknown[] = []) {
+      writes.push(recipients as string[])
       return { rows: [] }
     },
   }
-  const moves = new GroupMoves({
+  const moves = new RecipientMoves({
     queue: 'test.work',
     background: (work) => work(db),
-    states: new GroupStates(),
+    states: new RecipientStates(),
     log: { error: (_details, message) => t.fail(message) },
     changed: () => {},
     refreshSoon: () => {},

@@ -1,4 +1,4 @@
-/** Carries out the work on many jobs of a group in the background, a portion in each transaction. */
+/** Carries out the work on many jobs of a recipient in the background, a portion in each transaction. */
 import { isOutage } from '../../postgres/connection-errors.ts'
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
@@ -29,7 +29,7 @@ export class WorkRunner {
   #database: Pick<Database, 'background'>
   #retry: RetrySettings
   #log: Log
-  #progressed: (queue: string, group: string) => void
+  #progressed: (queue: string, recipient: string) => void
   #workers = new Map<string, Worker>()
   #running: Promise<void> | undefined
   #again = false
@@ -40,12 +40,12 @@ export class WorkRunner {
   /** How often each has failed in a row, by its id. */
   #failures = new Map<string, number>()
 
-  /** `progressed`: jobs of the group may be claimed. */
+  /** `progressed`: jobs of the recipient may be claimed. */
   constructor(
     database: Pick<Database, 'background'>,
     retry: RetrySettings,
     log: Log,
-    progressed: (queue: string, group: string) => void,
+    progressed: (queue: string, recipient: string) => void,
   ) {
     this.#database = database
     this.#retry = retry
@@ -134,20 +134,20 @@ export class WorkRunner {
     }
     if (done === undefined) return false
     this.#failures.delete(done.id)
-    this.#progressed(done.queue, done.group)
+    this.#progressed(done.queue, done.recipient)
     this.#logProgress(done)
     return true
   }
 
   /** Otherwise it would stay the first one that is due, and no other would ever be carried out. */
   async #putOff(work: Work, error: unknown, tookMs: number): Promise<void> {
-    const { id, group, what } = work
+    const { id, recipient, what } = work
     const failures = this.#failures.get(id) ?? 0
     this.#failures.set(id, failures + 1)
     const backOffMs = SHORTEST_BACK_OFF_MS * 2 ** Math.min(failures, 20)
     const againInMs = Math.ceil(Math.max(Math.min(LONGEST_BACK_OFF_MS, backOffMs), tookMs))
     await this.#transaction((db) => postponeWork(db, id, againInMs))
-    const about = { err: error, workId: id, group, what, againInMs }
+    const about = { err: error, workId: id, recipient, what, againInMs }
     this.#log.error(about, 'a portion of work on jobs failed; it is tried again, others go on')
   }
 
@@ -164,13 +164,13 @@ export class WorkRunner {
     this.#timer.unref()
   }
 
-  #logProgress({ id, group, what, done, deliveries, finishedAt }: Work): void {
+  #logProgress({ id, recipient, what, done, deliveries, finishedAt }: Work): void {
     if (!isListed(what)) return
     const isFinished = finishedAt !== null
     const now = performance.now()
     if (!isFinished && now - (this.#loggedAt.get(id) ?? -Infinity) < LOG_EVERY_MS) return
     this.#loggedAt.set(id, now)
-    const about = { recoveryId: id, group, what, done, deliveries }
+    const about = { recoveryId: id, recipient, what, done, deliveries }
     this.#log.info(about, isFinished ? 'a recovery has finished' : 'a recovery is running')
   }
 }

@@ -1,8 +1,8 @@
 /** Work on jobs that cannot be carried out, beside others that can. */
 import { listRecoveries, type Core, type Worker } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { insertWork } from '../../../../packages/core/src/jobs/groups/work-table.ts'
-import { WorkRunner } from '../../../../packages/core/src/jobs/groups/work-runner.ts'
+import { insertWork } from '../../../../packages/core/src/jobs/recipients/work-table.ts'
+import { WorkRunner } from '../../../../packages/core/src/jobs/recipients/work-runner.ts'
 import { openDatabase } from '../../../../packages/core/src/postgres/pools.ts'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
@@ -18,7 +18,7 @@ const RETRY = {
 }
 
 /**
- * A runner of its own over a queue, and the errors that it logs. Of the group BROKEN all fails with
+ * A runner of its own over a queue, and the errors that it logs. Of the recipient BROKEN all fails with
  * `error`. Transactions roll back with it where `losesCommit` says so.
  */
 async function runnerThatFails(t: Test, error: Error, losesCommit = () => false) {
@@ -44,8 +44,8 @@ async function runnerThatFails(t: Test, error: Error, losesCommit = () => false)
   }
   const runner = new WorkRunner(database, RETRY, log, () => {})
   t.teardown(() => runner.close())
-  const failOf = (group: string | null) => {
-    if (group === BROKEN) throw error
+  const failOf = (recipient: string | null) => {
+    if (recipient === BROKEN) throw error
   }
   const worker: Worker = {
     queue: QUEUE,
@@ -54,12 +54,12 @@ async function runnerThatFails(t: Test, error: Error, losesCommit = () => false)
     perform: async () => ({ kind: 'completed' }),
     recovery: {
       ...NO_RECOVERY,
-      async recoverMissing(_db, { group }) {
-        failOf(group)
+      async recoverMissing(_db, { recipient }) {
+        failOf(recipient)
         return { done: 3, isFinished: true }
       },
       async recordDiscarded(_db, jobs) {
-        for (const { group } of jobs) failOf(group)
+        for (const { recipient } of jobs) failOf(recipient)
       },
     },
   }
@@ -67,47 +67,47 @@ async function runnerThatFails(t: Test, error: Error, losesCommit = () => false)
   return { core, runner, errors }
 }
 
-async function beginRecovery(core: Core, group: string): Promise<void> {
-  const asked = { queue: QUEUE, group, what: 'missing' as const, perSecond: null }
+async function beginRecovery(core: Core, recipient: string): Promise<void> {
+  const asked = { queue: QUEUE, recipient, what: 'missing' as const, perSecond: null }
   const span = { since: '2020-01-01T00:00:00Z', until: null }
   await core.transaction((db) => core.queues.recover(db, { ...asked, ...span }))
 }
 
-/** Work that deletes the jobs of the group, of which there is one. */
-async function beginDiscard(core: Core, group: string): Promise<void> {
-  const job = { id: idOf(group), data: { event: 'test' }, group }
+/** Work that deletes the jobs of the recipient, of which there is one. */
+async function beginDiscard(core: Core, recipient: string): Promise<void> {
+  const job = { id: idOf(recipient), data: { event: 'test' }, recipient }
   await core.transaction(async (db) => {
     await core.queues.insert(db, QUEUE, [job])
-    await insertWork(db, QUEUE, group, 'discard')
+    await insertWork(db, QUEUE, recipient, 'discard')
   })
 }
 
-const isFinished = async (core: Core, group: string): Promise<boolean> => {
-  const [recovery] = await listRecoveries(core.db, QUEUE, { group })
+const isFinished = async (core: Core, recipient: string): Promise<boolean> => {
+  const [recovery] = await listRecoveries(core.db, QUEUE, { recipient })
   return recovery?.finishedAt !== null
 }
 
-async function discardedGroups(core: Core): Promise<string[]> {
+async function discardedRecipients(core: Core): Promise<string[]> {
   const { rows } = await core.db.query(
-    `select recipient as "group" from svc."__svc.work" where what = 'discard'`,
+    `select recipient from svc."__svc.work" where what = 'discard'`,
   )
-  return rows.map(({ group }) => group)
+  return rows.map(({ recipient }) => recipient)
 }
 
 t.test('work that fails holds up no other', async (t) => {
   const { core, runner, errors } = await runnerThatFails(t, new Error('of this one alone'))
-  for (const group of [BROKEN, SOUND]) {
-    await beginRecovery(core, group)
-    await beginDiscard(core, group)
+  for (const recipient of [BROKEN, SOUND]) {
+    await beginRecovery(core, recipient)
+    await beginDiscard(core, recipient)
   }
   // Between two portions there is a pause.
   await until(async () => {
     await runner.run()
-    return (await discardedGroups(core)).length === 1 && errors.length >= 2
+    return (await discardedRecipients(core)).length === 1 && errors.length >= 2
   })
   t.equal(await isFinished(core, SOUND), true)
   t.equal(await isFinished(core, BROKEN), false)
-  t.same(await discardedGroups(core), [BROKEN])
+  t.same(await discardedRecipients(core), [BROKEN])
   const { rows } = await core.db.query(
     `select next_at > created_at + interval '1 second' as "isPostponed"
        from svc."__svc.work" where recipient = $1`,
@@ -117,7 +117,7 @@ t.test('work that fails holds up no other', async (t) => {
   for (const what of ['missing', 'discard']) {
     const { message, details } = errors.find((error) => error.details.what === what) ?? {}
     t.match(message, /^a portion of work on jobs failed/)
-    t.match(details, { group: BROKEN, againInMs: Number })
+    t.match(details, { recipient: BROKEN, againInMs: Number })
   }
 })
 
@@ -142,10 +142,10 @@ t.test('a portion of work whose commit is lost in an outage is carried out again
   const { core, runner } = await runnerThatFails(t, outage, () => lost++ === 0)
   await beginDiscard(core, SOUND)
   await runner.run()
-  t.same(await discardedGroups(core), [SOUND], 'the outage ends the run')
+  t.same(await discardedRecipients(core), [SOUND], 'the outage ends the run')
   await until(async () => {
     await runner.run()
-    return (await discardedGroups(core)).length === 0
+    return (await discardedRecipients(core)).length === 0
   })
   const { rows } = await core.db.query(
     'select count(*)::int as jobs from svc_jobs.job where name = $1',

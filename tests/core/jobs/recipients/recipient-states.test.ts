@@ -1,14 +1,14 @@
 import t from 'tap'
-import { GroupStates } from '../../../../packages/core/src/jobs/groups/group-states.ts'
-import { groupRow as row } from './group-row.ts'
+import { RecipientStates } from '../../../../packages/core/src/jobs/recipients/recipient-states.ts'
+import { recipientRow as row } from './recipient-row.ts'
 
-const open = (group: string, state: Parameters<typeof row>[1] = {}) =>
-  row(group, { circuitOpen: true, ...state })
+const open = (recipient: string, state: Parameters<typeof row>[1] = {}) =>
+  row(recipient, { circuitOpen: true, ...state })
 
-const namesOf = (claimable: { group: string }[]) => claimable.map(({ group }) => group)
+const namesOf = (claimable: { recipient: string }[]) => claimable.map(({ recipient }) => recipient)
 
-t.test('the jobs of a held group go aside, and come back when it is released', async (t) => {
-  const states = new GroupStates()
+t.test('the jobs of a held recipient go aside, and come back when it is released', async (t) => {
+  const states = new RecipientStates()
   const seen = () => [[...states.inLanes], [...states.back], namesOf(states.claimable(0))]
   states.apply([row('a', { held: true })], true)
   t.same(seen(), [['a'], [], []])
@@ -21,27 +21,27 @@ t.test('the jobs of a held group go aside, and come back when it is released', a
   states.apply([row('a', { held: true, changedBy: 'again' })], true)
   t.same(seen(), [['a'], [], []], 'held anew, its jobs are looked for anew')
   t.same(
-    ['a', 'unknown'].map((group) => states.belongsAside(group)),
+    ['a', 'unknown'].map((recipient) => states.belongsAside(recipient)),
     [true, false],
   )
 })
 
-t.test('jobs of a group with an open circuit go aside, and are claimed', async (t) => {
-  const states = new GroupStates()
+t.test('jobs of a recipient with an open circuit go aside, and are claimed', async (t) => {
+  const states = new RecipientStates()
   states.apply([row('a', { circuitOpen: true }), row('b', { circuitOpen: true, held: true })], true)
   t.same([...states.inLanes], ['a', 'b'])
-  t.match(states.claimable(0), [{ group: 'a', isOpen: true }])
+  t.match(states.claimable(0), [{ recipient: 'a', isOpen: true }])
 })
 
 t.test('an order whose attempt runs here is left out until that has ended', async (t) => {
-  const states = new GroupStates()
+  const states = new RecipientStates()
   const rows = [row('a', { restricted: true, ordered: true }), row('b', { restricted: true })]
   t.equal(states.haveOrder, false)
   states.apply(rows, true)
   t.equal(states.haveOrder, true)
   const claimed = (hasMore: boolean) => {
     states.claimBegins(['a'])
-    states.claimEnded({ group: 'a', isTold: true, isBusy: true, hasMore }, 0, true)
+    states.claimEnded({ recipient: 'a', isTold: true, isBusy: true, hasMore }, 0, true)
     states.began('a')
   }
   claimed(true)
@@ -72,34 +72,37 @@ t.test('an order whose attempt runs here is left out until that has ended', asyn
   t.equal(states.haveOrder, false)
 })
 
-t.test('new jobs of an ordered group are left to the process that makes its attempt', async (t) => {
-  const states = new GroupStates()
-  const rows = [row('a', { restricted: true, ordered: true }), row('b', { restricted: true })]
-  states.apply(rows, true)
-  const busy = (group: string) => {
-    states.claimBegins([group])
-    return states.claimEnded({ group, isTold: true, isBusy: true }, 0, true)
-  }
-  t.same([busy('a'), busy('b')], [true, true])
-  t.same(namesOf(states.claimable(0)), [])
-  t.equal(states.haveNew(['a', 'b']), true)
-  t.same(namesOf(states.claimable(0)), ['b'], 'a cap may have room by now')
-  states.apply(rows, true)
-  t.equal(states.haveNew(['a', 'c']), false, 'one is not known')
-  t.same(namesOf(states.claimable(0)), ['b'])
-  t.same(namesOf(states.claimable(500)), ['b', 'a'].toSorted(), 'it looks again soon')
-  states.ready(['a'])
-  t.same(namesOf(states.claimable(0)), ['a', 'b'])
+t.test(
+  'new jobs of an ordered recipient are left to the process that makes its attempt',
+  async (t) => {
+    const states = new RecipientStates()
+    const rows = [row('a', { restricted: true, ordered: true }), row('b', { restricted: true })]
+    states.apply(rows, true)
+    const busy = (recipient: string) => {
+      states.claimBegins([recipient])
+      return states.claimEnded({ recipient, isTold: true, isBusy: true }, 0, true)
+    }
+    t.same([busy('a'), busy('b')], [true, true])
+    t.same(namesOf(states.claimable(0)), [])
+    t.equal(states.haveNew(['a', 'b']), true)
+    t.same(namesOf(states.claimable(0)), ['b'], 'a cap may have room by now')
+    states.apply(rows, true)
+    t.equal(states.haveNew(['a', 'c']), false, 'one is not known')
+    t.same(namesOf(states.claimable(0)), ['b'])
+    t.same(namesOf(states.claimable(500)), ['b', 'a'].toSorted(), 'it looks again soon')
+    states.ready(['a'])
+    t.same(namesOf(states.claimable(0)), ['a', 'b'])
 
-  states.claimBegins(['a'])
-  states.haveNew(['a'])
-  const none = { group: 'a', isTold: false, isBusy: false }
-  t.equal(states.claimEnded(none, 0, true), false, 'they may be newer than the result')
-})
+    states.claimBegins(['a'])
+    states.haveNew(['a'])
+    const none = { recipient: 'a', isTold: false, isBusy: false }
+    t.equal(states.claimEnded(none, 0, true), false, 'they may be newer than the result')
+  },
+)
 
-t.test('groups take turns, also when the table is read again', async (t) => {
-  const states = new GroupStates()
-  const rows = ['a', 'b', 'c'].map((group) => open(group))
+t.test('recipients take turns, also when the table is read again', async (t) => {
+  const states = new RecipientStates()
+  const rows = ['a', 'b', 'c'].map((recipient) => open(recipient))
   states.apply(rows, true)
   states.claimed('a')
   states.claimed('unknown')
@@ -111,8 +114,8 @@ t.test('groups take turns, also when the table is read again', async (t) => {
   t.equal(states.size, 1)
 })
 
-t.test('a group that got jobs to claim is claimed at once', async (t) => {
-  const states = new GroupStates()
+t.test('a recipient that got jobs to claim is claimed at once', async (t) => {
+  const states = new RecipientStates()
   states.apply([open('a')], true)
   states.empty('a', 0)
   t.same(namesOf(states.claimable(400)), [])
@@ -120,8 +123,8 @@ t.test('a group that got jobs to claim is claimed at once', async (t) => {
   t.same(namesOf(states.claimable(400)), ['a'])
 })
 
-t.test('a group without due jobs is claimed at growing intervals', async (t) => {
-  const states = new GroupStates()
+t.test('a recipient without due jobs is claimed at growing intervals', async (t) => {
+  const states = new RecipientStates()
   states.apply([open('a')], true)
   const pauses: number[] = []
   let now = 0
@@ -141,8 +144,8 @@ t.test('a group without due jobs is claimed at growing intervals', async (t) => 
   states.empty('unknown', 0)
 })
 
-const restricted = (group: string, state: Parameters<typeof row>[1] = {}) =>
-  row(group, { restricted: true, rateSeconds: 2, ...state })
+const restricted = (recipient: string, state: Parameters<typeof row>[1] = {}) =>
+  row(recipient, { restricted: true, rateSeconds: 2, ...state })
 
 const RESULTS: [string, object, number[]][] = [
   ['there may be more at once', { hasMore: true }, [0, 0]],
@@ -154,38 +157,38 @@ const RESULTS: [string, object, number[]][] = [
   ['attempts run elsewhere, and the rate is used up', { isBusy: true, waitMs: 5000 }, [1000]],
 ]
 for (const [name, result, pauses] of RESULTS) {
-  t.test(`the next claim of a restricted group: ${name}`, async (t) => {
-    const states = new GroupStates()
+  t.test(`the next claim of a restricted recipient: ${name}`, async (t) => {
+    const states = new RecipientStates()
     states.apply([restricted('a')], true)
     const found: number[] = []
     for (let now = 0; found.length < pauses.length; now = states.claimableFrom()) {
       states.claimBegins(['a', 'unknown'])
-      states.claimEnded({ group: 'a', isTold: true, isBusy: null, ...result }, now, true)
+      states.claimEnded({ recipient: 'a', isTold: true, isBusy: null, ...result }, now, true)
       found.push(states.claimableFrom() === 0 ? 0 : states.claimableFrom() - now)
     }
     t.same(found, pauses)
   })
 }
 
-t.test('a process without notifications claims restricted groups more often', async (t) => {
-  const states = new GroupStates()
+t.test('a process without notifications claims restricted recipients more often', async (t) => {
+  const states = new RecipientStates()
   states.apply([restricted('a')], true)
   states.claimBegins(['a'])
-  states.claimEnded({ group: 'a', isTold: true, isBusy: false, waitMs: 60_000 }, 0, false)
+  states.claimEnded({ recipient: 'a', isTold: true, isBusy: false, waitMs: 60_000 }, 0, false)
   t.equal(states.claimableFrom(), 500)
 })
 
-t.test('a notification about a restricted group overrides an older result', async (t) => {
-  const states = new GroupStates()
+t.test('a notification about a restricted recipient overrides an older result', async (t) => {
+  const states = new RecipientStates()
   states.apply([restricted('a'), open('b')], true)
-  const empty = { group: 'a', isTold: true, isBusy: false, waitMs: null }
+  const empty = { recipient: 'a', isTold: true, isBusy: false, waitMs: null }
   states.claimBegins(['a'])
   states.ready(['a'])
   states.claimEnded(empty, 0, true)
   t.equal(states.claimableFrom(), 0, 'a job came while it was being asked for')
   states.claimBegins(['a'])
   states.claimEnded(empty, 1, true)
-  states.claimEnded({ ...empty, group: 'unknown' }, 1, true)
+  states.claimEnded({ ...empty, recipient: 'unknown' }, 1, true)
   t.same(namesOf(states.claimable(1)), ['b'])
   t.equal(states.readyFrom('a', 600), false)
   t.equal(states.readyFrom('a', 300), true)
@@ -199,17 +202,17 @@ t.test('a notification about a restricted group overrides an older result', asyn
 })
 
 t.test('an attempt counts for its rate’s span, and while it may be on its way', async (t) => {
-  const states = new GroupStates()
+  const states = new RecipientStates()
   states.apply(
     [restricted('a'), restricted('b', { rateSeconds: 1 }), restricted('c', { rateSeconds: null })],
     true,
   )
   t.same(
-    ['a', 'b', 'c', 'unknown'].map((group) => states.spanMsOf(group)),
+    ['a', 'b', 'c', 'unknown'].map((recipient) => states.spanMsOf(recipient)),
     [3000, 1500, 0, 0],
   )
   t.same(
-    ['a', 'unknown'].map((group) => states.isRestricted(group)),
+    ['a', 'unknown'].map((recipient) => states.isRestricted(recipient)),
     [true, false],
   )
 })

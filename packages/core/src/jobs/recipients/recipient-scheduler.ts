@@ -1,6 +1,6 @@
 /**
- * Which groups' jobs this process fetches next: the limits of each group, and the jobs that wait aside, which are
- * claimed by their group in turns.
+ * Which recipients' jobs this process fetches next: the limits of each recipient, and the jobs that wait aside, which are
+ * claimed by their recipient in turns.
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { Job, Lane } from '../job.ts'
@@ -9,18 +9,18 @@ import type { QueueTable } from '../pg-boss/queue-table.ts'
 import type { Outcome } from '../worker.ts'
 import { Circuits } from './circuits.ts'
 import { belowLimit, claimLimits, type ClaimLimit } from './claim-limits.ts'
-import { successOf } from './group-answers.ts'
-import { GroupLimits, type Allowed } from './group-limits.ts'
-import { GroupMoves } from './group-moves.ts'
-import { GroupStates } from './group-states.ts'
+import { successOf } from './recipient-answers.ts'
+import { RecipientLimits, type Allowed } from './recipient-limits.ts'
+import { RecipientMoves } from './recipient-moves.ts'
+import { RecipientStates } from './recipient-states.ts'
 import { RefreshTimes } from './refresh-times.ts'
-import { listJobGroups } from '../pg-boss/groups-table.ts'
+import { listRecipients } from '../pg-boss/recipient-states-table.ts'
 import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
 interface Parts {
   queue: string
   table: QueueTable
-  withoutGroups: boolean
+  withoutRecipients: boolean
   /** See `Worker.read`. */
   read: string | undefined
   windows: Record<Lane, number>
@@ -30,28 +30,28 @@ interface Parts {
   owner: string
   /** Whether this process receives notifications. */
   isNotified: () => boolean
-  /** The table of groups has changed: other processes read it again. */
+  /** The table of recipients has changed: other processes read it again. */
   changed: () => void
-  /** The table of groups has changed: there may be jobs to claim. */
+  /** The table of recipients has changed: there may be jobs to claim. */
   wake: () => void
   /** Jobs have come back into the lanes. */
   moved: () => void
-  /** There may be jobs of restricted groups to claim. */
+  /** There may be jobs of restricted recipients to claim. */
   wakeClaims: () => void
 }
 
 const ALL_EVERY_MS = 60_000
 
-export class GroupScheduler {
+export class RecipientScheduler {
   #parts: Parts
-  #limits: GroupLimits
-  #states = new GroupStates()
-  #moves: GroupMoves
+  #limits: RecipientLimits
+  #states = new RecipientStates()
+  #moves: RecipientMoves
   #circuits: Circuits
-  /** The jobs of groups whose restrictions hold over all processes. */
+  /** The jobs of recipients whose restrictions hold over all processes. */
   readonly restricted: RestrictedClaims
   #refreshTimes = new RefreshTimes()
-  /** What was seen as the table of groups was read last. */
+  /** What was seen as the table of recipients was read last. */
   #seen: string | null = null
   /** When all of it is read again. */
   #allAt = 0
@@ -61,14 +61,14 @@ export class GroupScheduler {
   constructor(parts: Parts) {
     const { queue, database } = parts
     this.#parts = parts
-    this.#limits = new GroupLimits(parts.windows)
-    this.#moves = new GroupMoves({
+    this.#limits = new RecipientLimits(parts.windows)
+    this.#moves = new RecipientMoves({
       ...parts,
       background: (work, limit) => database.background(work, limit),
       states: this.#states,
       refreshSoon: () => this.refreshSoon(),
     })
-    this.#circuits = new Circuits(this.#limits, (group) => this.#moves.hasUnwritten(group))
+    this.#circuits = new Circuits(this.#limits, (recipient) => this.#moves.hasUnwritten(recipient))
     const { read, owner, isNotified, wakeClaims } = parts
     const db = database.workerPool.prepared
     this.restricted = new RestrictedClaims({
@@ -82,35 +82,35 @@ export class GroupScheduler {
     })
   }
 
-  /** Whether this queue's jobs have groups. */
+  /** Whether this queue's jobs have recipients. */
   get exist(): boolean {
     return this.#exist
   }
 
-  /** The table of groups has changed. */
+  /** The table of recipients has changed. */
   refreshSoon(): void {
     this.#refreshTimes.soon()
     this.#parts.wake()
   }
 
-  /** There may be jobs to claim of these groups; `null`: of any restricted one. */
-  groupsReady(groups: readonly string[] | null): void {
-    if (groups === null) this.#states.allReady()
-    // A group that is not known yet has just become restricted.
-    else if (!this.#states.haveNew(groups)) this.#refreshTimes.soon()
+  /** There may be jobs to claim of these recipients; `null`: of any restricted one. */
+  recipientsReady(recipients: readonly string[] | null): void {
+    if (recipients === null) this.#states.allReady()
+    // A recipient that is not known yet has just become restricted.
+    else if (!this.#states.haveNew(recipients)) this.#refreshTimes.soon()
     this.#parts.wakeClaims()
   }
 
   /**
-   * Reads the table of groups where that is due, and starts what follows from it. `isIdle`: no job has come
+   * Reads the table of recipients where that is due, and starts what follows from it. `isIdle`: no job has come
    * for a while.
    */
   async refresh(isIdle: boolean): Promise<void> {
-    const { withoutGroups, isNotified } = this.#parts
-    if (withoutGroups || !this.#refreshTimes.isDue(performance.now())) return
+    const { withoutRecipients, isNotified } = this.#parts
+    if (withoutRecipients || !this.#refreshTimes.isDue(performance.now())) return
     this.#refreshTimes.began(performance.now())
     try {
-      await this.#readGroups()
+      await this.#readRecipients()
       this.restricted.refreshed()
       this.#circuits.adopt(this.#states.open)
     } finally {
@@ -121,10 +121,10 @@ export class GroupScheduler {
   }
 
   /** Rows that were deleted elsewhere show only as all are read. */
-  async #readGroups(): Promise<void> {
+  async #readRecipients(): Promise<void> {
     const { queue, database } = this.#parts
     const areAll = performance.now() >= this.#allAt
-    const { rows, seen } = await listJobGroups(
+    const { rows, seen } = await listRecipients(
       database.workerPool,
       queue,
       areAll ? null : this.#seen,
@@ -136,55 +136,55 @@ export class GroupScheduler {
 
   /** How long a refresh after a change still waits; `Infinity` without a change. */
   refreshInMs(): number {
-    if (this.#parts.withoutGroups) return Infinity
+    if (this.#parts.withoutRecipients) return Infinity
     return this.#refreshTimes.pendingInMs(performance.now())
   }
 
-  /** How many jobs of each group a fetch may bring, at most `share`: none of those that belong aside. */
+  /** How many jobs of each recipient a fetch may bring, at most `share`: none of those that belong aside. */
   allow(lane: Lane, share: number, uncontended: boolean): Allowed {
     const allowed = this.#limits.allow(lane, share, performance.now(), uncontended)
-    for (const group of this.#states.inLanes) allowed.caps[group] = 0
-    for (const group of this.#circuits.openedHere) allowed.caps[group] = 0
+    for (const recipient of this.#states.inLanes) allowed.caps[recipient] = 0
+    for (const recipient of this.#circuits.openedHere) allowed.caps[recipient] = 0
     return allowed
   }
 
-  /** Whether the free slots of the group are worth a fetch. */
-  hasRoom(group: string, lane: Lane, uncontended: boolean): boolean {
-    return this.#limits.hasRoom(group, lane, performance.now(), uncontended)
+  /** Whether the free slots of the recipient are worth a fetch. */
+  hasRoom(recipient: string, lane: Lane, uncontended: boolean): boolean {
+    return this.#limits.hasRoom(recipient, lane, performance.now(), uncontended)
   }
 
-  /** Whether the jobs of the group belong aside: one that was fetched all the same goes there. */
-  belongsAside(group: string): boolean {
-    return this.#states.belongsAside(group) || this.#circuits.openedHere.has(group)
+  /** Whether the jobs of the recipient belong aside: one that was fetched all the same goes there. */
+  belongsAside(recipient: string): boolean {
+    return this.#states.belongsAside(recipient) || this.#circuits.openedHere.has(recipient)
   }
 
-  /** Groups that have all the slots of the first lane that they may have. */
+  /** Recipients that have all the slots of the first lane that they may have. */
   full(): string[] {
     return this.#limits.full('first', performance.now())
   }
 
   /** Whether a job that was fetched may begin; else it goes back. */
-  admit({ group, grant }: Job, lane: Lane, uncontended: boolean): boolean {
-    if (group === null) return true
+  admit({ recipient, grant }: Job, lane: Lane, uncontended: boolean): boolean {
+    if (recipient === null) return true
     this.#exist = true
     // A publish has claimed it.
-    if (grant) this.#states.began(group)
-    return this.#limits.admit(group, lane, performance.now(), uncontended)
+    if (grant) this.#states.began(recipient)
+    return this.#limits.admit(recipient, lane, performance.now(), uncontended)
   }
 
-  /** Starts a job of the group without regard to its limits. */
-  begin(group: string): void {
-    this.#limits.begin(group, performance.now())
+  /** Starts a job of the recipient without regard to its limits. */
+  begin(recipient: string): void {
+    this.#limits.begin(recipient, performance.now())
   }
 
   ended(job: Job, outcome: Outcome, tookMs: number): void {
-    const { group } = job
-    if (group === null) return
+    const { recipient } = job
+    if (recipient === null) return
     if (job.grant) this.restricted.ended(job, outcome, tookMs)
-    const change = this.#limits.ended(group, successOf(outcome), tookMs, performance.now())
+    const change = this.#limits.ended(recipient, successOf(outcome), tookMs, performance.now())
     if (change === undefined) return
-    this.#circuits.changed(group, change === 'opened')
-    this.#moves.circuitChanged(group, change === 'opened')
+    this.#circuits.changed(recipient, change === 'opened')
+    this.#moves.circuitChanged(recipient, change === 'opened')
   }
 
   /** When there may be jobs aside to claim, in milliseconds from now. */
@@ -194,7 +194,7 @@ export class GroupScheduler {
 
   /**
    * Claims jobs that wait aside, at most as many as there is room for in the two lanes. Where there are some of
-   * restricted groups and of others, they take turns.
+   * restricted recipients and of others, they take turns.
    */
   async claimAside(room: Record<Lane, number>): Promise<Job[]> {
     const { windows } = this.#parts
@@ -215,7 +215,7 @@ export class GroupScheduler {
     const { table, database, owner } = this.#parts
     const jobs: Job[] = await claimAside(database.workerPool.prepared, table, limits, owner)
     const now = performance.now()
-    for (const group of belowLimit(limits, jobs)) this.#states.empty(group, now)
+    for (const recipient of belowLimit(limits, jobs)) this.#states.empty(recipient, now)
     this.#claimed(jobs)
     return jobs
   }
@@ -228,23 +228,23 @@ export class GroupScheduler {
 
   #claimed(jobs: Job[]): void {
     const now = performance.now()
-    for (const { group } of jobs) {
-      if (group === null) continue
+    for (const { recipient } of jobs) {
+      if (recipient === null) continue
       this.#exist = true
-      this.#states.claimed(group)
-      this.#states.began(group)
-      this.#limits.begin(group, now)
+      this.#states.claimed(recipient)
+      this.#states.began(recipient)
+      this.#limits.begin(recipient, now)
     }
   }
 
-  /** Whether an attempt of this ordered group is under way here: this process claims the next one. */
-  claimsNext(group: string): boolean {
-    return this.#states.isRunning(group)
+  /** Whether an attempt of this ordered recipient is under way here: this process claims the next one. */
+  claimsNext(recipient: string): boolean {
+    return this.#states.isRunning(recipient)
   }
 
-  /** Whether only claims of its jobs aside make attempts of the group. */
-  isCircuitOpen(group: string | null): boolean {
-    return group !== null && this.#limits.isOpen(group)
+  /** Whether only claims of its jobs aside make attempts of the recipient. */
+  isCircuitOpen(recipient: string | null): boolean {
+    return recipient !== null && this.#limits.isOpen(recipient)
   }
 
   stop(): Promise<void> {

@@ -1,15 +1,15 @@
 import t from 'tap'
-import { Circuits } from '../../../../packages/core/src/jobs/groups/circuits.ts'
-import { GroupLimits } from '../../../../packages/core/src/jobs/groups/group-limits.ts'
+import { Circuits } from '../../../../packages/core/src/jobs/recipients/circuits.ts'
+import { RecipientLimits } from '../../../../packages/core/src/jobs/recipients/recipient-limits.ts'
 
 function start() {
-  const limits = new GroupLimits({ first: 48, retry: 16 })
+  const limits = new RecipientLimits({ first: 48, retry: 16 })
   const unwritten = new Set<string>()
-  const circuits = new Circuits(limits, (group) => unwritten.has(group))
-  const change = (group: string, isOpen: boolean) => {
-    limits.setCircuit(group, isOpen)
-    unwritten.add(group)
-    circuits.changed(group, isOpen)
+  const circuits = new Circuits(limits, (recipient) => unwritten.has(recipient))
+  const change = (recipient: string, isOpen: boolean) => {
+    limits.setCircuit(recipient, isOpen)
+    unwritten.add(recipient)
+    circuits.changed(recipient, isOpen)
   }
   const adopt = (...open: string[]) => circuits.adopt(new Set(open))
   return { limits, unwritten, circuits, change, adopt }

@@ -4,7 +4,7 @@
  */
 import type { Outcome } from '../worker.ts'
 
-export interface Group {
+export interface Recipient {
   inFlight: number
   failuresInARow: number
   isOpen: boolean
@@ -14,9 +14,9 @@ export interface Group {
   lastProgressAt: number
 }
 
-/** The mean answer of a quick group takes less. */
+/** The mean answer of a quick recipient takes less. */
 const QUICK_MS = 50
-/** A group that gives no answer for this many times its mean has stopped answering. */
+/** A recipient that gives no answer for this many times its mean has stopped answering. */
 const SILENT_AFTER_MEANS = 4
 const FAILURES_TO_OPEN = 10
 /** A failure that took this long counts as several, because other jobs waited for its slot. */
@@ -24,7 +24,7 @@ const LONG_FAILURE_MS = 1000
 const LONG_FAILURE_COUNTS = 5
 const WEIGHT_OF_ONE = 0.1
 
-export const newGroup = (): Group => ({
+export const newAnswers = (): Recipient => ({
   inFlight: 0,
   failuresInARow: 0,
   isOpen: false,
@@ -32,25 +32,25 @@ export const newGroup = (): Group => ({
   lastProgressAt: 0,
 })
 
-export function judge(group: Group, succeeded: boolean, tookMs: number): void {
-  group.failuresInARow = succeeded ? 0 : group.failuresInARow + weightOf(group, tookMs)
+export function judge(recipient: Recipient, succeeded: boolean, tookMs: number): void {
+  recipient.failuresInARow = succeeded ? 0 : recipient.failuresInARow + weightOf(recipient, tookMs)
   if (succeeded) {
-    group.meanMs ??= tookMs
-    group.meanMs += (tookMs - group.meanMs) * WEIGHT_OF_ONE
-    group.isOpen = false
-  } else if (group.failuresInARow >= FAILURES_TO_OPEN) group.isOpen = true
+    recipient.meanMs ??= tookMs
+    recipient.meanMs += (tookMs - recipient.meanMs) * WEIGHT_OF_ONE
+    recipient.isOpen = false
+  } else if (recipient.failuresInARow >= FAILURES_TO_OPEN) recipient.isOpen = true
 }
 
-/** The circuit of a group that has never answered opens at its first long failure. */
-function weightOf({ meanMs }: Group, tookMs: number): number {
+/** The circuit of a recipient that has never answered opens at its first long failure. */
+function weightOf({ meanMs }: Recipient, tookMs: number): number {
   if (tookMs < LONG_FAILURE_MS) return 1
   return meanMs === undefined ? FAILURES_TO_OPEN : LONG_FAILURE_COUNTS
 }
 
-export const isQuick = ({ meanMs, lastProgressAt }: Group, now: number): boolean =>
+export const isQuick = ({ meanMs, lastProgressAt }: Recipient, now: number): boolean =>
   meanMs !== undefined && meanMs < QUICK_MS && now - lastProgressAt < QUICK_MS
 
-export const isSilent = ({ lastProgressAt }: Group, meanMs: number, now: number): boolean =>
+export const isSilent = ({ lastProgressAt }: Recipient, meanMs: number, now: number): boolean =>
   now - lastProgressAt > Math.max(QUICK_MS, SILENT_AFTER_MEANS * meanMs)
 
 /** Whether the receiver has answered well; `null`: the outcome is no evidence about it. */

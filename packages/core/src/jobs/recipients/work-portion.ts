@@ -1,7 +1,7 @@
-/** One portion of the work on the jobs of a group, in a transaction. */
+/** One portion of the work on the jobs of a recipient, in a transaction. */
 import type { Db } from '../../postgres/transaction.ts'
 import { countDeadLetters, deleteDeadLetters, type Moved } from '../pg-boss/dead-letters.ts'
-import { setHeld } from '../pg-boss/groups-table.ts'
+import { setHeld } from '../pg-boss/recipient-states-table.ts'
 import { countWaitingRetries, makeRetriesDue } from '../pg-boss/make-retries-due.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
 import { discardWaiting } from '../pg-boss/waiting-jobs.ts'
@@ -52,11 +52,11 @@ const limitOf = ({ perSecond }: Work): number =>
 
 /** The call that began it has not counted all. */
 async function counted(db: Db, work: Work): Promise<RecoveredPortion> {
-  const { id, queue, group, what, since, until, createdAt: reservedBefore } = work
+  const { id, queue, recipient, what, since, until, createdAt: reservedBefore } = work
   const deliveries =
     what === 'dead'
-      ? await countDeadLetters(db, queue, { groups: [group], since, until, reservedBefore })
-      : await countWaitingRetries(db, queue, { group, since, until, recovery: id })
+      ? await countDeadLetters(db, queue, { recipients: [recipient], since, until, reservedBefore })
+      : await countWaitingRetries(db, queue, { recipient, since, until, recovery: id })
   await setCounted(db, id, deliveries)
   return { done: 0, isFinished: deliveries === 0 }
 }
@@ -71,29 +71,34 @@ async function missing(
 }
 
 async function retriesDue(db: Db, work: Work): Promise<RecoveredPortion> {
-  const { queue, group, since, until } = work
-  const failed = { group, since, until, recovery: work.id }
+  const { queue, recipient, since, until } = work
+  const failed = { recipient, since, until, recovery: work.id }
   const portion = await makeRetriesDue(db, queue, failed, limitOf(work))
   // All that are left are locked by others.
   return { ...portion, waitSeconds: portion.done === 0 ? 1 : 0 }
 }
 
 async function discarded(db: Db, work: Work, { recovery }: Recorder): Promise<RecoveredPortion> {
-  const { queue, group } = work
-  const jobs = await discardWaiting(db, queue, group, PORTION)
+  const { queue, recipient } = work
+  const jobs = await discardWaiting(db, queue, recipient, PORTION)
   await recovery?.recordDiscarded(db, jobs)
-  // Those of attempts that ended while the transaction that discarded the group was open.
+  // Those of attempts that ended while the transaction that discarded the recipient was open.
   const isLast =
     jobs.length < PORTION &&
-    (await deleteDeadLetters(db, queue, { group }, PORTION)).count < PORTION
-  // The row of the group stays for a while: another process may be putting jobs of it aside.
-  if (isLast) await setHeld(db, queue, group, false)
+    (await deleteDeadLetters(db, queue, { recipient }, PORTION)).count < PORTION
+  // The row of the recipient stays for a while: another process may be putting jobs of it aside.
+  if (isLast) await setHeld(db, queue, recipient, false)
   return { done: jobs.length, isFinished: isLast }
 }
 
 async function buried(db: Db, work: Work): Promise<RecoveredPortion> {
-  const { queue, group, until } = work
-  const letters = await deleteDeadLetters(db, queue, { group, until, ...afterOf(work) }, PORTION)
+  const { queue, recipient, until } = work
+  const letters = await deleteDeadLetters(
+    db,
+    queue,
+    { recipient, until, ...afterOf(work) },
+    PORTION,
+  )
   return { done: letters.count, ...nextOf(work, letters, PORTION) }
 }
 
@@ -103,11 +108,11 @@ async function redriven(
   worker: Recorder,
   retry: RetrySettings,
 ): Promise<RecoveredPortion> {
-  const { queue, group, since, until, createdAt: reservedBefore, deliveries, done } = work
+  const { queue, recipient, since, until, createdAt: reservedBefore, deliveries, done } = work
   // Not one more than were counted: another dead letter of the span may have become visible since.
   const left = deliveries === null ? Infinity : deliveries - done
   const most = Math.min(limitOf(work), left)
-  const selection = { group, since, until, reservedBefore, ...afterOf(work) }
+  const selection = { recipient, since, until, reservedBefore, ...afterOf(work) }
   const letters = await redriveDeadLetters(db, queue, selection, retry, most, worker)
   if (letters.count === left) return { done: left, isFinished: true }
   return { done: letters.count, ...nextOf(work, letters, most) }

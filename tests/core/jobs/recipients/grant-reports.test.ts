@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { Job } from '@svc/core/internal'
-import { GrantReports } from '../../../../packages/core/src/jobs/groups/grant-reports.ts'
+import { GrantReports } from '../../../../packages/core/src/jobs/recipients/grant-reports.ts'
 
-const job = (group: string | null, id: string | null) =>
-  ({ group, ...(id === null ? {} : { grant: { id, askedAt: 100 } }) }) as Job
+const job = (recipient: string | null, id: string | null) =>
+  ({ recipient, ...(id === null ? {} : { grant: { id, askedAt: 100 } }) }) as Job
 
 t.test('a report of a grant says when the attempt began and how long it took', async (t) => {
   const reports = new GrantReports()
@@ -33,10 +33,10 @@ t.test('a report that was sent is forgotten, unless it has changed meanwhile', a
   t.same(reports.of(['a']), [])
 })
 
-t.test('grants of a group that is restricted no more are not reported', async (t) => {
+t.test('grants of a recipient that is restricted no more are not reported', async (t) => {
   const reports = new GrantReports()
   reports.begun(job('a', 'one'), 130)
   reports.begun(job('b', 'two'), 130)
-  reports.keepOnly((group) => group === 'b')
+  reports.keepOnly((recipient) => recipient === 'b')
   t.match(reports.of(['a', 'b']), [{ grantId: 'two' }])
 })

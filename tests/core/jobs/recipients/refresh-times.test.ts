@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RefreshTimes } from '../../../../packages/core/src/jobs/groups/refresh-times.ts'
+import { RefreshTimes } from '../../../../packages/core/src/jobs/recipients/refresh-times.ts'
 
 const TABLE = { hasRows: true, isNotified: true, isIdle: false }
 

@@ -1,47 +1,47 @@
 /**
- * Writes circuits that have changed to the table of groups, and moves the waiting jobs of groups, in the background:
+ * Writes circuits that have changed to the table of recipients, and moves the waiting jobs of recipients, in the background:
  * aside, so that no fetch passes them, and back into the lanes.
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import { moveJobs } from '../pg-boss/waiting-jobs.ts'
-import type { GroupStates } from './group-states.ts'
-import { deleteUnusedGroups, setCircuits } from '../pg-boss/groups-table.ts'
+import type { RecipientStates } from './recipient-states.ts'
+import { deleteUnusedRecipients, setCircuits } from '../pg-boss/recipient-states-table.ts'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
 
 interface Parts {
   queue: string
   background: Database['background']
-  states: GroupStates
+  states: RecipientStates
   log: { error(details: object, message: string): void }
-  /** The table of groups has changed: other processes read it again. */
+  /** The table of recipients has changed: other processes read it again. */
   changed: () => void
   refreshSoon: () => void
   /** Jobs have come back into the lanes. */
   moved: () => void
 }
 
-/** The shortest pause between two writes of circuits: each has all processes read the table of groups. */
+/** The shortest pause between two writes of circuits: each has all processes read the table of recipients. */
 const WRITE_EVERY_MS = 250
 /**
- * How long a transaction waits for the row of a group, which a transaction of the host may hold for as long
- * as it takes, how long that group is then left out, and how many such circuits are tried again at a time.
+ * How long a transaction waits for the row of a recipient, which a transaction of the host may hold for as long
+ * as it takes, how long that recipient is then left out, and how many such circuits are tried again at a time.
  */
 const LOCK_MS = 100
 const LOCKED_MS = 1000
 const MOST_LOCKED = 4
-/** Groups whose jobs one statement looks for. */
-const MOST_GROUPS = 1000
+/** Recipients whose jobs one statement looks for. */
+const MOST_RECIPIENTS = 1000
 
-export class GroupMoves {
+export class RecipientMoves {
   #parts: Parts
   /** Circuits that have changed here, and are not in the table yet. */
   #circuits = new Map<string, boolean>()
   #writeNotBefore = 0
   #writeTimer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
-  /** When the rows of groups were last found to be held by others. */
+  /** When the rows of recipients were last found to be held by others. */
   #lockedAt = new Map<string, number>()
   #stopped = false
   /** Whether the last run has failed. */
@@ -51,13 +51,13 @@ export class GroupMoves {
     this.#parts = parts
   }
 
-  circuitChanged(group: string, isOpen: boolean): void {
-    this.#circuits.set(group, isOpen)
+  circuitChanged(recipient: string, isOpen: boolean): void {
+    this.#circuits.set(recipient, isOpen)
     this.#writeSoon()
   }
 
-  hasUnwritten(group: string): boolean {
-    return this.#circuits.has(group)
+  hasUnwritten(recipient: string): boolean {
+    return this.#circuits.has(recipient)
   }
 
   run(): void {
@@ -89,7 +89,7 @@ export class GroupMoves {
     } catch (error) {
       this.#hasFailed = true
       const about = { err: error, queue: this.#parts.queue }
-      this.#parts.log.error(about, 'could not move the waiting jobs of a group; it tries again')
+      this.#parts.log.error(about, 'could not move the waiting jobs of a recipient; it tries again')
     }
   }
 
@@ -107,48 +107,55 @@ export class GroupMoves {
     if (this.#circuits.size === 0 || (this.#stopped && !isLast)) return
     if (performance.now() < this.#writeNotBefore && !isLast) return
     this.#writeNotBefore = performance.now() + WRITE_EVERY_MS
-    const hasWritten = await this.#apart([...this.#circuits.keys()], (groups) =>
-      this.#setCircuits(groups),
+    const hasWritten = await this.#apart([...this.#circuits.keys()], (recipients) =>
+      this.#setCircuits(recipients),
     )
     if (!hasWritten) return
     changed()
     refreshSoon()
   }
 
-  async #setCircuits(groups: string[]): Promise<void> {
+  async #setCircuits(recipients: string[]): Promise<void> {
     const { queue } = this.#parts
-    const changes = new Map(groups.map((group) => [group, this.#circuits.get(group)]))
+    const changes = new Map(
+      recipients.map((recipient) => [recipient, this.#circuits.get(recipient)]),
+    )
     await this.#background(async (db) => {
       for (const isOpen of [true, false]) {
-        const those = groups.filter((group) => changes.get(group) === isOpen)
+        const those = recipients.filter((recipient) => changes.get(recipient) === isOpen)
         await setCircuits(db, queue, those.toSorted(), isOpen)
       }
     })
-    for (const [group, isOpen] of changes) {
-      if (this.#circuits.get(group) === isOpen) this.#circuits.delete(group)
+    for (const [recipient, isOpen] of changes) {
+      if (this.#circuits.get(recipient) === isOpen) this.#circuits.delete(recipient)
     }
   }
 
   /**
-   * Runs a transaction for these groups, or one for each half and so on where others hold rows of some.
+   * Runs a transaction for these recipients, or one for each half and so on where others hold rows of some.
    * Those are left out for a while, and keep no others waiting; then each is tried alone. Returns whether it
    * has run for any.
    */
-  async #apart(groups: string[], run: (groups: string[]) => Promise<unknown>): Promise<boolean> {
+  async #apart(
+    recipients: string[],
+    run: (recipients: string[]) => Promise<unknown>,
+  ): Promise<boolean> {
     const now = performance.now()
-    const free = groups.filter((group) => !this.#lockedAt.has(group))
-    const again = groups.filter((group) => now - (this.#lockedAt.get(group) ?? now) > LOCKED_MS)
-    const batches = [free, ...again.slice(0, MOST_LOCKED).map((group) => [group])]
+    const free = recipients.filter((recipient) => !this.#lockedAt.has(recipient))
+    const again = recipients.filter(
+      (recipient) => now - (this.#lockedAt.get(recipient) ?? now) > LOCKED_MS,
+    )
+    const batches = [free, ...again.slice(0, MOST_LOCKED).map((recipient) => [recipient])]
     let hasRun = false
     for (const batch of batches) {
       if (batch.length === 0) continue
       const { parts, failed } = await splitOnError(batch, run, (error) => !isLockConflict(error))
       const ran = parts.flatMap(({ items }) => items)
-      for (const group of ran) this.#lockedAt.delete(group)
+      for (const recipient of ran) this.#lockedAt.delete(recipient)
       hasRun ||= ran.length > 0
       for (const { items, error } of failed) {
         if (!isLockConflict(error)) throw error
-        for (const group of items) this.#lockedAt.set(group, performance.now())
+        for (const recipient of items) this.#lockedAt.set(recipient, performance.now())
       }
     }
     return hasRun
@@ -160,14 +167,14 @@ export class GroupMoves {
 
   async #move(): Promise<void> {
     const { queue, states, moved } = this.#parts
-    for (const groups of portionsOf([...states.inLanes])) {
-      if (await this.#moveAll(groups)) states.areAside(groups)
+    for (const recipients of portionsOf([...states.inLanes])) {
+      if (await this.#moveAll(recipients)) states.areAside(recipients)
     }
-    for (const groups of portionsOf([...states.back])) {
-      await this.#moveAll(groups, moved)
-      const gone = await this.#background((db) => deleteUnusedGroups(db, queue, groups))
+    for (const recipients of portionsOf([...states.back])) {
+      await this.#moveAll(recipients, moved)
+      const gone = await this.#background((db) => deleteUnusedRecipients(db, queue, recipients))
       // The table may have been read meanwhile.
-      states.forget(gone.filter((group) => states.back.has(group)))
+      states.forget(gone.filter((recipient) => states.back.has(recipient)))
     }
   }
 
@@ -175,10 +182,10 @@ export class GroupMoves {
    * Moves in portions, each in a transaction of its own. Returns whether all are moved. A job that is locked is
    * being claimed: its settlement puts it where it belongs.
    */
-  async #moveAll(groups: string[], moved = () => {}): Promise<boolean> {
+  async #moveAll(recipients: string[], moved = () => {}): Promise<boolean> {
     const { queue } = this.#parts
     for (let hasMore = true; hasMore && !this.#stopped;) {
-      const portion = await this.#background((db) => moveJobs(db, queue, groups))
+      const portion = await this.#background((db) => moveJobs(db, queue, recipients))
       hasMore = portion.hasMore
       if (portion.moved > 0) moved()
     }
@@ -186,7 +193,7 @@ export class GroupMoves {
   }
 }
 
-const portionsOf = (groups: string[]): string[][] =>
-  Array.from({ length: Math.ceil(groups.length / MOST_GROUPS) }, (_, n) =>
-    groups.slice(n * MOST_GROUPS, (n + 1) * MOST_GROUPS),
+const portionsOf = (recipients: string[]): string[][] =>
+  Array.from({ length: Math.ceil(recipients.length / MOST_RECIPIENTS) }, (_, n) =>
+    recipients.slice(n * MOST_RECIPIENTS, (n + 1) * MOST_RECIPIENTS),
   )

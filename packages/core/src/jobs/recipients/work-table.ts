@@ -1,5 +1,5 @@
 /**
- * The table of work on many jobs of one group, which is carried out in portions. Of recoveries, which deliver
+ * The table of work on many jobs of one recipient, which is carried out in portions. Of recoveries, which deliver
  * many deliveries again, it keeps the progress, and lists them.
  */
 import { uuidv7 } from '../../ids.ts'
@@ -8,7 +8,7 @@ import type { Db } from '../../postgres/transaction.ts'
 
 export interface NewRecovery {
   queue: string
-  group: string
+  recipient: string
   /**
    * `dead`: dead letters. `failed`: jobs that wait for their next attempt. `missing`: what the
    * worker of the queue determines.
@@ -59,32 +59,32 @@ export interface RecoveredPortion {
   waitSeconds?: number
 }
 
-const COLUMNS = `id, queue, recipient as "group", what, since, until, per_second as "perSecond",
+const COLUMNS = `id, queue, recipient, what, since, until, per_second as "perSecond",
   deliveries, done, created_at as "createdAt", finished_at as "finishedAt",
   after_transaction is not null as "hasNotedTransactions", position`
 
 export async function insertRecovery(db: Db, recovery: NewRecovery): Promise<Recovery> {
-  const { queue, group, what, since, until, perSecond, deliveries } = recovery
+  const { queue, recipient, what, since, until, perSecond, deliveries } = recovery
   const { rows } = await db.query(
     `insert into svc."__svc.work"
        (id, queue, recipient, what, since, until, per_second, deliveries)
      values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
-    [uuidv7(), queue, group, what, since, until, perSecond, deliveries],
+    [uuidv7(), queue, recipient, what, since, until, perSecond, deliveries],
   )
   return asRecovery(rows[0])
 }
 
-/** Work on all that a group has until now, which is not listed. Its dead letters of this millisecond are included. */
+/** Work on all that a recipient has until now, which is not listed. Its dead letters of this millisecond are included. */
 export async function insertWork(
   db: Db,
   queue: string,
-  group: string,
+  recipient: string,
   what: Unlisted,
 ): Promise<void> {
   await db.query(
     `insert into svc."__svc.work" (id, queue, recipient, what, until)
      values ($1, $2, $3, $4, now() + interval '1 millisecond')`,
-    [uuidv7(), queue, group, what],
+    [uuidv7(), queue, recipient, what],
   )
 }
 
@@ -127,18 +127,18 @@ export async function nextWorkInMs(db: Db, queues: string[]): Promise<number | n
 }
 
 /** As {@link lockRecoveries}, where no other transaction has it. Returns whether it has it now. */
-export async function tryLockRecoveries(db: Db, group: string): Promise<boolean> {
+export async function tryLockRecoveries(db: Db, recipient: string): Promise<boolean> {
   const { rows } = await db.query(
     `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.recoveries}, hashtext($1)) as "isLocked"`,
-    [group],
+    [recipient],
   )
   return rows[0].isLocked
 }
 
-/** No other transaction begins a recovery of the group until this one ends. */
-export async function lockRecoveries(db: Db, group: string): Promise<void> {
+/** No other transaction begins a recovery of the recipient until this one ends. */
+export async function lockRecoveries(db: Db, recipient: string): Promise<void> {
   await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.recoveries}, hashtext($1))`, [
-    group,
+    recipient,
   ])
 }
 
@@ -202,7 +202,7 @@ export const isListed = (what: Work['what']): what is Recovery['what'] =>
   what === 'dead' || what === 'failed' || what === 'missing'
 
 export interface RecoveryPage {
-  group: string
+  recipient: string
   id?: string | undefined
   after?: string | undefined
   limit?: number | undefined
@@ -212,27 +212,27 @@ export interface RecoveryPage {
 export async function listRecoveries(
   db: Db,
   queue: string,
-  { group, id, after, limit }: RecoveryPage,
+  { recipient, id, after, limit }: RecoveryPage,
 ): Promise<Recovery[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.work"
       where queue = $1 and recipient = $2 and what in ('dead', 'failed', 'missing')
         and ($3::uuid is null or id = $3) and ($4::uuid is null or id < $4)
       order by id desc limit $5`,
-    [queue, group, id ?? null, after ?? null, limit ?? null],
+    [queue, recipient, id ?? null, after ?? null, limit ?? null],
   )
   return rows.map(asRecovery)
 }
 
-/** Deletes the work on groups whose jobs are deleted. */
+/** Deletes the work on recipients whose jobs are deleted. */
 export async function deleteWorkOn(
   db: Db,
   queue: string,
-  groups: readonly string[],
+  recipients: readonly string[],
 ): Promise<void> {
   await db.query(`delete from svc."__svc.work" where queue = $1 and recipient = any($2::text[])`, [
     queue,
-    groups,
+    recipients,
   ])
 }
 

@@ -1,9 +1,9 @@
-/** The table of groups whose jobs wait aside, or did so a while ago. */
+/** The table of recipients whose jobs wait aside, or did so a while ago. */
 import type { Db } from '../../postgres/transaction.ts'
 
-export interface JobGroup {
-  group: string
-  /** Whether no job of the group starts. */
+export interface RecipientRow {
+  recipient: string
+  /** Whether no job of the recipient starts. */
   held: boolean
   /** Whether its circuit is open: its last attempts failed. */
   circuitOpen: boolean
@@ -15,27 +15,27 @@ export interface JobGroup {
   maxInFlight: number | null
   /**
    * Whether its jobs run one at a time, the oldest first, and at any rate: then the settlement of one
-   * may claim the next. A group with an order and a rate does not have this.
+   * may claim the next. A recipient with an order and a rate does not have this.
    */
   ordered: boolean
 }
 
-export interface JobGroups {
-  rows: JobGroup[]
+export interface RecipientRows {
+  rows: RecipientRow[]
   /** Changes from then on are not, or not surely, among the rows. */
   seen: string
 }
 
 /** Those that have changed since `seen` of an earlier call; `null`: all. */
-export async function listJobGroups(
+export async function listRecipients(
   db: Db,
   queue: string,
   seen: string | null,
-): Promise<JobGroups> {
+): Promise<RecipientRows> {
   const { rows } = await db.query(
     `select pg_snapshot_xmin(pg_current_snapshot())::text as seen,
             (select json_agg(json_build_object(
-               'group', recipient, 'held', held, 'circuitOpen', circuit_open,
+               'recipient', recipient, 'held', held, 'circuitOpen', circuit_open,
                'changedBy', changed_by::text, 'restricted', restricted, 'rateSeconds', rate_seconds,
                'maxInFlight', case when ordered then 1 else max_in_flight end,
                'ordered', ordered and rate_limit is null))::text
@@ -49,51 +49,56 @@ export async function listJobGroups(
   return { rows: answer.rows === null ? [] : JSON.parse(answer.rows), seen: answer.seen }
 }
 
-/** From the commit on no job of the group starts (`held`), or its jobs go on. */
-export async function setHeld(db: Db, queue: string, group: string, held: boolean): Promise<void> {
+/** From the commit on no job of the recipient starts (`held`), or its jobs go on. */
+export async function setHeld(
+  db: Db,
+  queue: string,
+  recipient: string,
+  held: boolean,
+): Promise<void> {
   await db.query(
     `insert into svc."__svc.recipient_states" as known (queue, recipient, held) values ($1, $2, $3)
      on conflict (queue, recipient) do update
-       -- A released group starts with a closed circuit.
+       -- A released recipient starts with a closed circuit.
        set held = excluded.held, changed_by = pg_current_xact_id(),
            circuit_open = known.circuit_open and excluded.held`,
-    [queue, group, held],
+    [queue, recipient, held],
   )
 }
 
 export async function setCircuits(
   db: Db,
   queue: string,
-  groups: string[],
+  recipients: string[],
   isOpen: boolean,
 ): Promise<void> {
-  if (groups.length === 0) return
+  if (recipients.length === 0) return
   await db.query(
     `insert into svc."__svc.recipient_states" (queue, recipient, circuit_open)
      select $1, recipient, $3 from unnest($2::text[]) as recipient order by recipient
      on conflict (queue, recipient) do update
        set circuit_open = excluded.circuit_open, changed_by = pg_current_xact_id()`,
-    [queue, groups, isOpen],
+    [queue, recipients, isOpen],
   )
 }
 
 /**
- * Deletes the rows that say nothing any more, of groups that have no jobs of the lane aside. Returns the groups that have no
+ * Deletes the rows that say nothing any more, of recipients that have no jobs of the lane aside. Returns the recipients that have no
  * row now. A transaction of its own: rows are locked before it looks for jobs, since those that put jobs aside keep
  * the row locked until their commit, and those that begin meanwhile wait, and see none.
  */
-export async function deleteUnusedGroups(
+export async function deleteUnusedRecipients(
   db: Db,
   queue: string,
-  groups: string[],
+  recipients: string[],
 ): Promise<string[]> {
-  if (groups.length === 0) return []
+  if (recipients.length === 0) return []
   const { rows: locked } = await db.query(
     `select recipient from svc."__svc.recipient_states"
       where queue = $1 and recipient = any($2::text[])
         and not held and not circuit_open and not restricted
         for update skip locked`,
-    [queue, groups],
+    [queue, recipients],
   )
   const { rows } = await db.query(
     `with deleted as (
@@ -112,20 +117,20 @@ export async function deleteUnusedGroups(
                   and job.state = 'active' limit 1) is null
        returning known.recipient
      )
-     select asked.recipient as "group" from unnest($3::text[]) as asked (recipient)
+     select asked.recipient from unnest($3::text[]) as asked (recipient)
       where asked.recipient in (select recipient from deleted)
          or (select true from svc."__svc.recipient_states" as known
               where known.queue = $1 and known.recipient = asked.recipient) is null`,
-    [queue, (locked as { recipient: string }[]).map(({ recipient }) => recipient), groups],
+    [queue, (locked as { recipient: string }[]).map(({ recipient }) => recipient), recipients],
   )
-  return rows.map(({ group }: { group: string }) => group)
+  return rows.map(({ recipient }: { recipient: string }) => recipient)
 }
 
-/** Deletes the rows of groups that do not exist any more, and the work on them. */
-export async function deleteGroups(
+/** Deletes the rows of recipients that do not exist any more, and the work on them. */
+export async function deleteRecipients(
   db: Db,
   queue: string,
-  groups: readonly string[],
+  recipients: readonly string[],
 ): Promise<void> {
   await db.query(
     `with work as (
@@ -134,6 +139,6 @@ export async function deleteGroups(
        delete from svc."__svc.attempt_grants" where queue = $1 and recipient = any($2::text[])
      )
      delete from svc."__svc.recipient_states" where queue = $1 and recipient = any($2::text[])`,
-    [queue, groups],
+    [queue, recipients],
   )
 }

@@ -1,11 +1,11 @@
 /** Recoveries that the runner carries out, and a host that closes meanwhile. */
 import { listRecoveries, type Core, type Worker } from '@svc/core/internal'
 import t from 'tap'
-import { WorkRunner } from '../../../../packages/core/src/jobs/groups/work-runner.ts'
+import { WorkRunner } from '../../../../packages/core/src/jobs/recipients/work-runner.ts'
 import { openDatabase } from '../../../../packages/core/src/postgres/pools.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { GROUP, NO_RECOVERY, QUEUE } from '../../support/worker.ts'
+import { RECIPIENT, NO_RECOVERY, QUEUE } from '../../support/worker.ts'
 
 type RecoverMissing = NonNullable<Worker['recovery']>['recoverMissing']
 
@@ -44,19 +44,19 @@ const THREE: RecoverMissing = async () => ({ done: 3, isFinished: true })
 
 /** Begins a recovery of what is missing. Returns its id. */
 async function beginRecovery(core: Core, perSecond: number | null = null): Promise<string> {
-  const asked = { queue: QUEUE, group: GROUP, what: 'missing' as const, perSecond }
+  const asked = { queue: QUEUE, recipient: RECIPIENT, what: 'missing' as const, perSecond }
   const span = { since: '2020-01-01T00:00:00Z', until: null }
   const { id } = await core.transaction((db) => core.queues.recover(db, { ...asked, ...span }))
   return id
 }
 
-const recoveriesOf = (core: Core) => listRecoveries(core.db, QUEUE, { group: GROUP })
+const recoveriesOf = (core: Core) => listRecoveries(core.db, QUEUE, { recipient: RECIPIENT })
 
 t.test('a portion under way as the host closes is left to another process', async (t) => {
   const { portion, begun } = endlessPortion()
   const { app, core, database, log } = await startHost(t, { setUp: recovering(portion) })
   const id = await beginRecovery(core)
-  core.queues.groupsChanged(QUEUE)
+  core.queues.recipientsChanged(QUEUE)
   await begun
   const closedAt = performance.now()
   await app.close()
@@ -146,8 +146,8 @@ t.test(
       await runner.close()
       t.same(limits, [portion, portion], `${perSecond} a second`)
       t.same(told, [
-        [QUEUE, GROUP],
-        [QUEUE, GROUP],
+        [QUEUE, RECIPIENT],
+        [QUEUE, RECIPIENT],
       ])
     }
   },

@@ -1,4 +1,4 @@
-/** When the table of groups is read again: pure book-keeping. */
+/** When the table of recipients is read again: pure book-keeping. */
 
 const EVERY_MS = 1000
 /** Without rows in the table, and where changes are notified and no job comes. */

@@ -1,0 +1,56 @@
+/**
+ * The reports of this process that are not sent yet, about grants of rate-limited recipients: when each
+ * attempt began, so that it counts against the limit no longer than it must. A claim sends the
+ * reports of its recipients. Pure book-keeping.
+ */
+import type { Job } from '../job.ts'
+import type { GrantReport } from '../pg-boss/claim-ordered-or-limited.ts'
+
+export class GrantReports {
+  /** Reports by recipient, and by the id of the grant. */
+  #reports = new Map<string, Map<string, GrantReport>>()
+
+  /** The attempt begins, `now` by the monotonic clock. */
+  begun(job: Job, now: number): void {
+    this.#put(job, now, null)
+  }
+
+  /** Records the duration of the attempt until `now`. */
+  ended(job: Job, now: number, tookMs: number): void {
+    this.#put(job, now - tookMs, tookMs)
+  }
+
+  /** No attempt was made. */
+  givenBack(job: Job): void {
+    this.#put(job, null, null)
+  }
+
+  /** The pending reports of these recipients. */
+  of(recipients: readonly string[]): GrantReport[] {
+    return recipients.flatMap((recipient) => [...(this.#reports.get(recipient)?.values() ?? [])])
+  }
+
+  /** These reports of a recipient were sent. Newer ones are sent later. */
+  sent(recipient: string, reports: readonly GrantReport[]): void {
+    const known = this.#reports.get(recipient)
+    if (!known) return
+    for (const report of reports) {
+      if (known.get(report.grantId) === report) known.delete(report.grantId)
+    }
+    if (known.size === 0) this.#reports.delete(recipient)
+  }
+
+  /** Recipients that are no longer restricted need no reports. */
+  keepOnly(isRestricted: (recipient: string) => boolean): void {
+    for (const recipient of this.#reports.keys()) {
+      if (!isRestricted(recipient)) this.#reports.delete(recipient)
+    }
+  }
+
+  #put({ recipient, grant }: Job, beganAt: number | null, tookMs: number | null): void {
+    if (recipient === null || !grant?.id) return
+    const reports = this.#reports.get(recipient) ?? new Map<string, GrantReport>()
+    const afterMs = beganAt === null ? null : beganAt - grant.askedAt
+    this.#reports.set(recipient, reports.set(grant.id, { grantId: grant.id, afterMs, tookMs }))
+  }
+}
