@@ -6,6 +6,7 @@ import { worksWithKeys } from './stories/keys.ts'
 import { worksWithTheKeyboard } from './stories/keyboard.ts'
 import { makesAPortalLink } from './stories/portal-link.ts'
 import { answers } from './stories/questions.ts'
+import { readsWhatItShows } from './stories/reading.ts'
 import { worksWithWebhooks } from './stories/webhooks.ts'
 import { bringToLife, lively } from './support/life.ts'
 import { withConsole } from './support/visit.ts'
@@ -21,6 +22,7 @@ t.test('an operator uses the page', async (t) => {
       worksWithWebhooks(t, page, visit, life),
     )
     await t.test('and works with keys', (t) => worksWithKeys(t, page, visit, life))
+    await t.test('and sees what is there now', (t) => readsWhatItShows(t, visit, life))
     await t.test('and loses nothing on a bad day', (t) => hasBadDays(t, visit, life))
     await t.test('and reaches everything with the keyboard, without losing the focus', (t) =>
       worksWithTheKeyboard(t, visit),

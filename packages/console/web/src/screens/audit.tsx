@@ -1,96 +1,52 @@
-import type { AuditEntry, AuditQuery } from '../server/contract.ts'
-import { call } from '../server/call.ts'
+import type { AuditEntry } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
-import { href, useFilters } from '../state/router.ts'
-import { usePages } from '../state/use-pages.ts'
+import { href } from '../state/router.ts'
 import { shortId } from '../text/format.ts'
 import { Link } from '../ui/button.tsx'
 import { Outside, Time } from '../ui/facts.tsx'
-import { FilterBar, TextFilter, SpanFilter } from '../ui/filter-bar.tsx'
-import { Panel, Screen } from '../ui/layout.tsx'
+import { SPAN, TENANT } from '../ui/filters.tsx'
+import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Empty } from '../ui/notes.tsx'
-import { PagedTable } from '../ui/table.tsx'
-import { TenantFilter, TenantName } from '../ui/tenant.tsx'
+import type { Column } from '../ui/table.tsx'
+import { TenantName } from '../ui/tenant.tsx'
 
-const FILTERS = ['action', 'actor', 'target', 'tenant', 'since', 'until'] as const
+const FILTERS = [
+  { name: 'action', label: 'Action', placeholder: 'webhook.update' },
+  { name: 'actor', label: 'Actor', placeholder: 'Id, or a kind' },
+  { name: 'target', label: 'Target', placeholder: 'Id, or a kind', more: true },
+  { ...TENANT, more: true },
+  ...SPAN,
+]
 
-export function AuditScreen() {
-  const { values, set, clear, given, any } = useFilters(FILTERS)
-  const pages = usePages(
-    JSON.stringify(given),
-    (after, signal) =>
-      call('audit.list', { ...(given as AuditQuery), ...(after && { after }) }, signal),
-    ['audit'],
-  )
-  return (
-    <Screen
-      title="Audit"
-      about="Who changed which users, keys and webhooks. Secrets stand here as ***."
-    >
-      <FilterBar
-        any={any}
-        onClear={clear}
-        moreUsed={Boolean(values.target || values.tenant || values.since || values.until)}
-        more={
-          <>
-            <TextFilter
-              label="Target"
-              value={values.target}
-              onValue={(target) => set({ target })}
-              placeholder="Id, or a kind"
-            />
-            <TenantFilter value={values.tenant} onValue={(tenant) => set({ tenant })} />
-            <SpanFilter since={values.since} until={values.until} onSpan={set} />
-          </>
-        }
-      >
-        <TextFilter
-          label="Action"
-          value={values.action}
-          onValue={(action) => set({ action })}
-          placeholder="webhook.update"
-        />
-        <TextFilter
-          label="Actor"
-          value={values.actor}
-          onValue={(actor) => set({ actor })}
-          placeholder="Id, or a kind"
-        />
-      </FilterBar>
-      <Panel flush>
-        <PagedTable
-          label="Changes"
-          pages={pages}
-          id={({ id }) => id}
-          columns={[
-            {
-              name: 'Change',
-              kind: 'main',
-              bare: true,
-              cell: (row) => (
-                <>
-                  <b>{row.action}</b> <Target of={row} />
-                  <Changes of={row} />
-                </>
-              ),
-            },
-            { name: 'By', cell: (row) => <Actor of={row} /> },
-            { name: 'Tenant', cell: ({ tenant }) => tenant && <TenantName of={tenant} /> },
-            { name: 'Address', cell: ({ ip }) => ip && <bdi class="mono">{ip}</bdi> },
-            { name: 'When', kind: 'end', cell: ({ at }) => <Time at={at} /> },
-          ]}
-          empty={
-            any ? (
-              <Empty title="No change matches">Clear some of the filters to see more.</Empty>
-            ) : (
-              <Empty title="Nothing was changed yet" />
-            )
-          }
-        />
-      </Panel>
-    </Screen>
-  )
-}
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  {
+    name: 'Change',
+    kind: 'main',
+    bare: true,
+    cell: (row) => (
+      <>
+        <b>{row.action}</b> <Target of={row} />
+        <Changes of={row} />
+      </>
+    ),
+  },
+  { name: 'By', cell: (row) => <Actor of={row} /> },
+  { name: 'Tenant', cell: ({ tenant }) => tenant && <TenantName of={tenant} /> },
+  { name: 'Address', cell: ({ ip }) => ip && <bdi class="mono">{ip}</bdi> },
+  { name: 'When', kind: 'end', cell: ({ at }) => <Time at={at} /> },
+]
+
+export const AuditScreen = () => (
+  <ListScreen
+    title="Audit"
+    about="Who changed which users, keys and webhooks. Secrets stand here as ***."
+    list={useList('audit.list', FILTERS)}
+    label="Changes"
+    columns={COLUMNS}
+    unmatched="No change matches"
+    empty={<Empty title="Nothing was changed yet" />}
+  />
+)
 
 const PLACES: Record<string, 'webhooks' | 'keys' | 'users'> = {
   webhook: 'webhooks',

@@ -1,29 +1,29 @@
 import type { EventDescription } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
+import { useCatalogue } from '../state/names.ts'
 import { href } from '../state/router.ts'
 import { ButtonLink, Link } from '../ui/button.tsx'
 import { Json } from '../ui/code.tsx'
 import { Badge } from '../ui/facts.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
-import { Empty, Loading, ProblemNote } from '../ui/notes.tsx'
-import { useCatalogue } from './use-catalogue.ts'
+import { Answered, Empty } from '../ui/notes.tsx'
 
 export function CatalogueScreen() {
-  const { data, problem, loading, reload } = useCatalogue()
   return (
     <Screen title="Catalogue" about="The events that a webhook may ask for, and what they carry.">
-      {problem && <ProblemNote problem={problem} retry={reload} />}
-      {loading && <Loading />}
-      {data?.items.length === 0 && (
-        <Panel>
-          <Empty title="No events are allowed">
-            The option <code>allowedEvents</code> of <code>svcWebhooks</code> names them.
-          </Empty>
-        </Panel>
-      )}
-      {data?.items.map((event) => (
-        <CatalogueEntry key={event.name} event={event} />
-      ))}
+      <Answered of={useCatalogue()}>
+        {({ items }) =>
+          items.length > 0 ? (
+            items.map((event) => <CatalogueEntry key={event.name} event={event} />)
+          ) : (
+            <Panel>
+              <Empty title="No events are allowed">
+                The option <code>allowedEvents</code> of <code>svcWebhooks</code> names them.
+              </Empty>
+            </Panel>
+          )
+        }
+      </Answered>
     </Screen>
   )
 }

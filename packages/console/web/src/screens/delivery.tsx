@@ -1,11 +1,9 @@
 /** One delivery, with one of its attempts in full: what was sent, what came back, what follows. */
 import { useState } from 'preact/hooks'
 import type { Attempt, Delivery } from '../server/contract.ts'
-import { call } from '../server/call.ts'
 import { useSession } from '../shell/session.ts'
+import { useCall, useChange } from '../state/queries.ts'
 import { href, usePlace } from '../state/router.ts'
-import { useChange } from '../state/use-change.ts'
-import { useQuery } from '../state/use-query.ts'
 import { duration } from '../text/format.ts'
 import { errorMeaning, statusTone, statusWord } from '../text/states.ts'
 import { Button, Link } from '../ui/button.tsx'
@@ -14,20 +12,16 @@ import { FormDialog } from '../ui/dialog.tsx'
 import { Badge, ExactTime, Facts, Id, Time } from '../ui/facts.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
-import { Loading, Note, ProblemNote } from '../ui/notes.tsx'
-import { deliveryHref } from '../ui/attempts-table.tsx'
+import { Answered, Note } from '../ui/notes.tsx'
+import { deliveryHref, WebhookName } from '../ui/attempts-table.tsx'
 import { say } from '../ui/toasts.tsx'
-import { WebhookName } from '../ui/webhook-filter.tsx'
 import { eventHref } from './events.tsx'
-import { useWebhooks } from './use-webhooks.ts'
 
 export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
   const { may, session } = useSession()
   const { query } = usePlace()
   const [asking, setAsking] = useState(false)
-  const delivery = useQuery(ids.deliveryId, (signal) => call('deliveries.get', ids, signal), [
-    'deliveries',
-  ])
+  const delivery = useCall('deliveries.get', ids)
   const { data } = delivery
   const attempt = data?.attempts.find(({ id }) => id === query.get('attempt')) ?? data?.attempts[0]
   return (
@@ -39,31 +33,32 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
         may('deliveries:write') && <Button onClick={() => setAsking(true)}>Send again</Button>
       }
     >
-      {delivery.problem && <ProblemNote problem={delivery.problem} retry={delivery.reload} />}
-      {delivery.loading && <Loading />}
-      {data && attempt && (
-        <>
-          <NextStep attempt={data.attempts[0] ?? attempt} />
-          <div class="columns wide-left">
-            <div>
-              <AttemptPanel attempt={attempt} />
-              <Panel title="Request body">
-                <Json value={data.payload} what="payload" />
-                <p class="hint">
-                  The event’s payload. A transform of the webhook may have changed it.
-                </p>
-              </Panel>
-            </div>
-            <Attempts delivery={data} shown={attempt} />
-          </div>
-        </>
-      )}
+      <Answered of={delivery}>
+        {(data) =>
+          attempt && (
+            <>
+              <NextStep attempt={data.attempts[0] ?? attempt} />
+              <div class="columns wide-left">
+                <div>
+                  <AttemptPanel attempt={attempt} />
+                  <Panel title="Request body">
+                    <Json value={data.payload} what="payload" />
+                    <p class="hint">
+                      The event’s payload. A transform of the webhook may have changed it.
+                    </p>
+                  </Panel>
+                </div>
+                <Attempts delivery={data} shown={attempt} />
+              </div>
+            </>
+          )
+        }
+      </Answered>
       {asking && (
         <Redeliver
           ids={ids}
           elsewhere={session.redeliversElsewhere}
           onClose={() => setAsking(false)}
-          onDone={delivery.reload}
         />
       )}
     </Screen>
@@ -128,7 +123,7 @@ const AttemptPanel = ({ attempt }: { attempt: Attempt }) => (
         ['Status code', attempt.statusCode ?? 'no answer'],
         ['Error', attempt.error && <span class="mono">{attempt.error}</span>],
         ['Next attempt', attempt.nextAttemptAt && <ExactTime at={attempt.nextAttemptAt} />],
-        ['Webhook', <NameOfWebhook id={attempt.webhookId} />],
+        ['Webhook', <WebhookName id={attempt.webhookId} />],
         [
           'Event',
           attempt.eventId && (
@@ -159,10 +154,6 @@ function whyNoAnswer({ responseBodyHidden, statusCode }: Attempt): string {
   return statusCode === null ? 'The receiver did not answer.' : 'The answer had no body.'
 }
 
-function NameOfWebhook({ id }: { id: string }) {
-  return <WebhookName id={id} webhook={useWebhooks().find(id)} />
-}
-
 const Attempts = ({ delivery, shown }: { delivery: Delivery; shown: Attempt }) => (
   <Panel title="Attempts" flush>
     <ol class="attempts">
@@ -186,29 +177,22 @@ function Redeliver({
   ids,
   elsewhere,
   onClose,
-  onDone,
 }: {
   ids: { webhookId: string; deliveryId: string }
   elsewhere: boolean
   onClose: () => void
-  onDone: () => void
 }) {
   const [url, setUrl] = useState('')
-  const { busy, problem, run } = useChange()
-  const send = async () => {
-    const sent = await run(() => call('deliveries.redeliver', { ...ids, ...(url && { url }) }))
-    if (!sent) return
+  const sending = useChange('deliveries.redeliver', () => {
     say('Queued under a new delivery id')
     onClose()
-    onDone()
-  }
+  })
   return (
     <FormDialog
       title="Send again"
       submit="Send"
-      busy={busy}
-      problem={problem}
-      onSubmit={() => void send()}
+      change={sending}
+      onSubmit={() => sending.run({ ...ids, ...(url && { url }) })}
       onClose={onClose}
     >
       <p>The same event goes to the webhook once more, under a new delivery id.</p>

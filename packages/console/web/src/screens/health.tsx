@@ -1,28 +1,21 @@
 import type { Health } from '../server/contract.ts'
-import { call } from '../server/call.ts'
-import { useQuery } from '../state/use-query.ts'
+import { useCall } from '../state/queries.ts'
 import { count, duration, span } from '../text/format.ts'
 import { Button } from '../ui/button.tsx'
 import { Badge, Facts } from '../ui/facts.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
-import { Empty, Loading, Note, ProblemNote } from '../ui/notes.tsx'
+import { Answered, Empty, Note } from '../ui/notes.tsx'
 import { Table } from '../ui/table.tsx'
 
 export function HealthScreen() {
-  const { data, problem, loading, reload } = useQuery(
-    'health',
-    (signal) => call('health.get', {}, signal),
-    ['deliveries'],
-  )
+  const answer = useCall('health.get', {})
   return (
     <Screen
       title="Health"
       about="The database, and the queues of this host."
-      actions={<Button onClick={reload}>Check again</Button>}
+      actions={<Button onClick={answer.reload}>Check again</Button>}
     >
-      {problem && <ProblemNote problem={problem} retry={reload} />}
-      {loading && <Loading />}
-      {data && <HealthPanels health={data} />}
+      <Answered of={answer}>{(health) => <HealthPanels health={health} />}</Answered>
     </Screen>
   )
 }

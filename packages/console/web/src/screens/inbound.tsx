@@ -1,146 +1,86 @@
 import { useState } from 'preact/hooks'
-import type { CallInput, InboundRequest } from '../server/contract.ts'
-import { call } from '../server/call.ts'
+import type { InboundRequest } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
-import { href, useFilters } from '../state/router.ts'
-import { useChange } from '../state/use-change.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useChange } from '../state/queries.ts'
+import { href } from '../state/router.ts'
 import { bytes, duration } from '../text/format.ts'
-import { outcomeOf } from '../text/states.ts'
+import { outcomeOf, OUTCOMES } from '../text/states.ts'
 import { Button, Link } from '../ui/button.tsx'
 import { Json, MaybeJson } from '../ui/code.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Badge, ExactTime, Facts, Id, Outside, Time } from '../ui/facts.tsx'
-import { ChoiceFilter, FilterBar, TextFilter, SpanFilter } from '../ui/filter-bar.tsx'
-import { Panel, Screen } from '../ui/layout.tsx'
+import { SPAN, TENANT } from '../ui/filters.tsx'
+import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Empty, Note, ProblemNote } from '../ui/notes.tsx'
-import { PagedTable } from '../ui/table.tsx'
-import { TenantFilter, TenantName } from '../ui/tenant.tsx'
+import type { Column } from '../ui/table.tsx'
+import { TenantName } from '../ui/tenant.tsx'
 import { say } from '../ui/toasts.tsx'
 import { eventHref } from './events.tsx'
 
-const FILTERS = ['source', 'outcome', 'tenant', 'since', 'until'] as const
-const OUTCOMES = ['accepted', 'duplicate', 'refused', 'failed'].map((value) => ({
-  value,
-  label: outcomeOf(value as InboundRequest['outcome']).word,
-}))
+const FILTERS = [
+  { name: 'source', label: 'Source' },
+  { name: 'outcome', label: 'Outcome', choices: OUTCOMES },
+  { ...TENANT, more: true },
+  ...SPAN,
+]
+
+export const OUTCOME: Column<InboundRequest> = {
+  name: 'Outcome',
+  kind: 'state',
+  cell: ({ outcome }) => <Badge tone={outcomeOf(outcome).tone}>{outcomeOf(outcome).word}</Badge>,
+}
+export const CAME: Column<InboundRequest> = {
+  name: 'Came',
+  kind: 'end',
+  cell: ({ at }) => <Time at={at} />,
+}
 
 export function InboundScreen() {
-  const { values, set, clear, given, any } = useFilters(FILTERS)
   const [shown, setShown] = useState<InboundRequest>()
-  const pages = usePages(
-    JSON.stringify(given),
-    (after, signal) =>
-      call(
-        'inbound.list',
-        { ...(given as CallInput<'inbound.list'>), ...(after && { after }) },
-        signal,
-      ),
-    ['inbound'],
-  )
   return (
-    <Screen
+    <ListScreen
       title="Inbound"
       about="Requests that providers sent here: what was accepted, what was refused and why."
+      list={useList('inbound.list', FILTERS)}
+      label="Inbound requests"
+      columns={[
+        {
+          name: 'Source',
+          kind: 'main',
+          bare: true,
+          cell: (row) => (
+            <button type="button" class="main-line as-link" onClick={() => setShown(row)}>
+              <bdi>{row.source}</bdi>
+            </button>
+          ),
+        },
+        OUTCOME,
+        { name: 'Event', cell: ({ event }) => event && <bdi class="mono">{event}</bdi> },
+        { name: 'Reason', cell: ({ reason }) => reason && <Outside text={reason} most={80} /> },
+        { name: 'Size', kind: 'end', cell: (row) => bytes(row.bytes) },
+        { name: 'Took', kind: 'end', cell: ({ durationMs }) => duration(durationMs) },
+        CAME,
+      ]}
+      unmatched="No request matches"
+      empty={
+        <Empty title="Nothing has come in yet">
+          Sources are given to <code>svcWebhooks</code> as <code>inbound</code>; refused requests
+          are sampled.
+        </Empty>
+      }
     >
-      <FilterBar
-        any={any}
-        onClear={clear}
-        moreUsed={Boolean(values.tenant || values.since || values.until)}
-        more={
-          <>
-            <TenantFilter value={values.tenant} onValue={(tenant) => set({ tenant })} />
-            <SpanFilter since={values.since} until={values.until} onSpan={set} />
-          </>
-        }
-      >
-        <TextFilter
-          label="Source"
-          value={values.source}
-          onValue={(source) => set({ source })}
-          placeholder="Any"
-        />
-        <ChoiceFilter
-          label="Outcome"
-          value={values.outcome}
-          choices={OUTCOMES}
-          onValue={(outcome) => set({ outcome })}
-        />
-      </FilterBar>
-      <Panel flush>
-        <PagedTable
-          label="Inbound requests"
-          pages={pages}
-          id={({ id }) => id}
-          columns={[
-            {
-              name: 'Source',
-              kind: 'main',
-              bare: true,
-              cell: (row) => (
-                <button type="button" class="main-line as-link" onClick={() => setShown(row)}>
-                  <bdi>{row.source}</bdi>
-                </button>
-              ),
-            },
-            {
-              name: 'Outcome',
-              kind: 'state',
-              cell: ({ outcome }) => (
-                <Badge tone={outcomeOf(outcome).tone}>{outcomeOf(outcome).word}</Badge>
-              ),
-            },
-            {
-              name: 'Event',
-              cell: ({ event }) => event && <bdi class="mono">{event}</bdi>,
-            },
-            { name: 'Reason', cell: ({ reason }) => reason && <Outside text={reason} most={80} /> },
-            { name: 'Size', kind: 'end', cell: (row) => bytes(row.bytes) },
-            { name: 'Took', kind: 'end', cell: ({ durationMs }) => duration(durationMs) },
-            { name: 'Came', kind: 'end', cell: ({ at }) => <Time at={at} /> },
-          ]}
-          empty={
-            any ? (
-              <Empty title="No request matches">Clear some of the filters to see more.</Empty>
-            ) : (
-              <Empty title="Nothing has come in yet">
-                Sources are given to <code>svcWebhooks</code> as <code>inbound</code>; refused
-                requests are sampled.
-              </Empty>
-            )
-          }
-        />
-      </Panel>
-      {shown && (
-        <InboundDialog
-          request={shown}
-          onClose={() => setShown(undefined)}
-          onReplayed={pages.reload}
-        />
-      )}
-    </Screen>
+      {shown && <InboundDialog request={shown} onClose={() => setShown(undefined)} />}
+    </ListScreen>
   )
 }
 
-function InboundDialog({
-  request,
-  onClose,
-  onReplayed,
-}: {
-  request: InboundRequest
-  onClose: () => void
-  onReplayed: () => void
-}) {
+function InboundDialog({ request, onClose }: { request: InboundRequest; onClose: () => void }) {
   const { may } = useSession()
-  const { busy, problem, run } = useChange()
   const { tone, word } = outcomeOf(request.outcome)
-  const replay = async () => {
-    const done = await run(() => call('inbound.replay', { id: request.id }))
-    if (!done) return
+  const { busy, problem, run } = useChange('inbound.replay', () => {
     say('Published again, as a new event')
-    onReplayed()
     onClose()
-  }
+  })
   return (
     <Dialog title={`Request from ${request.source}`} onClose={onClose} wide>
       <div class="form">
@@ -201,7 +141,7 @@ function InboundDialog({
             <span class="hint">
               Publishes the same payload as a new event; nothing is verified again.
             </span>
-            <Button kind="primary" busy={busy} onClick={() => void replay()}>
+            <Button kind="primary" busy={busy} onClick={() => run({ id: request.id })}>
               Replay
             </Button>
           </div>

@@ -1,9 +1,7 @@
 /** Makes a link into the portal of a tenant, and shows it once. */
 import { useState } from 'preact/hooks'
 import type { CallResult, Right } from '../server/contract.ts'
-import { call } from '../server/call.ts'
-import { useChange } from '../state/use-change.ts'
-import { useQuery } from '../state/use-query.ts'
+import { useCall, useChange } from '../state/queries.ts'
 import { exact } from '../text/format.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { Choices, Select, TextField } from '../ui/field.tsx'
@@ -28,18 +26,12 @@ export function PortalLinkDialog({
   const [chosen, setChosen] = useState<string[]>()
   const [expiry, setExpiry] = useState('600')
   const [made, setMade] = useState<CallResult<'portal.link'>>()
-  const { busy, problem, run } = useChange()
-  const rights = useQuery('rights', (signal) => call('portal.rights', {}, signal))
+  const making = useChange('portal.link', setMade)
+  const rights = useCall('portal.rights', {})
   const all = rights.data?.items ?? []
   const can = chosen ?? all.filter(({ usual }) => usual).map(({ name }) => name)
-  const make = async () => {
-    const link = {
-      tenant: tenant.trim(),
-      can: can as Right[],
-      expiresInSeconds: Number(expiry),
-    }
-    setMade(await run(() => call('portal.link', link)))
-  }
+  const make = () =>
+    making.run({ tenant: tenant.trim(), can: can as Right[], expiresInSeconds: Number(expiry) })
   if (made) {
     return (
       <SecretDialog
@@ -57,10 +49,9 @@ export function PortalLinkDialog({
       title="New portal link"
       submit="Make link"
       wide
-      busy={busy}
-      problem={problem}
+      change={making}
       disabled={!tenant.trim() || can.length === 0}
-      onSubmit={() => void make()}
+      onSubmit={make}
       onClose={onClose}
     >
       <div class="pair">

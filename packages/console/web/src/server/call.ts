@@ -13,6 +13,11 @@ export class Problem extends Error {
   }
 }
 
+export const asProblem = (error: unknown): Problem =>
+  error instanceof Problem
+    ? error
+    : new Problem(0, 'page', error instanceof Error ? error.message : String(error))
+
 /** The host is older, or has not registered the plugin: the page leaves the part out. */
 export const isUnknownOperation = (problem: Problem | undefined): boolean =>
   problem?.code === 'SVC_CONSOLE_UNKNOWN_OPERATION'
@@ -39,7 +44,7 @@ export async function request<Result>(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<Result> {
-  const response = await answerTo(path, {
+  const [response, text] = await answerTo(path, {
     method,
     // The same mode as the preload of index.html: otherwise the file would be loaded twice.
     credentials: 'same-origin',
@@ -49,7 +54,6 @@ export async function request<Result>(
       body: JSON.stringify(body ?? {}),
     }),
   })
-  const text = await response.text()
   const answer = parsed(text) as (Result & Partial<Problem>) | null
   if (response.ok) return answer as Result
   if (response.status === 401 && path !== 'api/session')
@@ -68,9 +72,10 @@ export const call = <Name extends CallName>(
   signal?: AbortSignal,
 ): Promise<CallResult<Name>> => request('POST', `api/${name}`, input, signal)
 
-async function answerTo(path: string, init: RequestInit): Promise<Response> {
+async function answerTo(path: string, init: RequestInit): Promise<[Response, string]> {
   try {
-    return await fetch(urlOf(path), init)
+    const response = await fetch(urlOf(path), init)
+    return [response, await response.text()]
   } catch (error) {
     if (init.signal?.aborted) throw error
     throw new Problem(0, 'unreachable', 'The server cannot be reached. Is it running?')

@@ -1,12 +1,10 @@
-/** The stream of hints of the page: they name what changed, and lists that show it load again. */
-import { useEffect, useRef } from 'preact/hooks'
+/** The stream of hints of the page: they name what changed, and what is shown of it is read again. */
 import type { Hint } from './contract.ts'
+import { hint } from '../state/queries.ts'
 import { urlOf } from './call.ts'
 
-export type Topic = Hint['type']
 type Listener = () => void
 
-const listeners = new Map<Topic, Set<Listener>>()
 const states = new Set<(connected: boolean) => void>()
 let stream: EventSource | undefined
 let connected = false
@@ -14,8 +12,6 @@ let wanted = false
 let failures = 0
 let retry: ReturnType<typeof setTimeout> | undefined
 
-/** At most one call in this time, for however many hints. */
-const QUIET_MS = 1500
 const RETRY_MS = [2000, 4000, 8000, 15_000, 30_000]
 
 /**
@@ -48,7 +44,7 @@ function begin(): void {
     failures = 0
     setConnected(true)
     // There were no hints of changes from before the stream was open.
-    for (const topic of listeners.keys()) notify(topic)
+    hint(() => true)
   })
   opened.addEventListener('error', () => {
     if (stream !== opened) return
@@ -59,7 +55,10 @@ function begin(): void {
     for (const listener of lost) listener()
     retry = setTimeout(follow, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)])
   })
-  opened.addEventListener('message', ({ data }) => notify((JSON.parse(String(data)) as Hint).type))
+  opened.addEventListener('message', ({ data }) => {
+    const { type } = JSON.parse(String(data)) as Hint
+    hint((topic) => topic === type)
+  })
 }
 
 function end(): void {
@@ -86,34 +85,4 @@ export function watchStream(watcher: (connected: boolean) => void): () => void {
 function setConnected(now: boolean): void {
   connected = now
   for (const watcher of states) watcher(now)
-}
-
-function notify(topic: Topic): void {
-  for (const listener of listeners.get(topic) ?? []) listener()
-}
-
-/** Calls `refresh` when one of the topics changed: soon, then at most every {@link QUIET_MS}. */
-export function useLive(topics: readonly Topic[], refresh: Listener): void {
-  const latest = useRef(refresh)
-  latest.current = refresh
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const onHint = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined
-        latest.current()
-      }, QUIET_MS)
-    }
-    for (const topic of topics) listenersOf(topic).add(onHint)
-    return () => {
-      clearTimeout(timer)
-      for (const topic of topics) listenersOf(topic).delete(onHint)
-    }
-  }, [topics.join()])
-}
-
-function listenersOf(topic: Topic): Set<Listener> {
-  const known = listeners.get(topic) ?? new Set<Listener>()
-  listeners.set(topic, known)
-  return known
 }

@@ -1,9 +1,9 @@
 /** Shows the sign-in, or the screens of the session. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Session, SignedIn, SignedOut } from '../server/contract.ts'
-import { request, whenSignedOut, type Problem } from '../server/call.ts'
+import type { Session, SignedOut } from '../server/contract.ts'
+import { asProblem, request, whenSignedOut, type Problem } from '../server/call.ts'
 import { closeStream, openStream, whenStreamLost } from '../server/live.ts'
-import { asProblem } from '../state/use-query.ts'
+import { queries } from '../state/queries.ts'
 import { ProblemNote } from '../ui/notes.tsx'
 import { Toasts } from '../ui/toasts.tsx'
 import { Frame } from './frame.tsx'
@@ -11,7 +11,8 @@ import { SessionContext } from './session.ts'
 import { SignIn, SignInAgain } from './sign-in.tsx'
 import { applyTheme } from './theme.ts'
 
-const whoIs = ({ via, tenant, userId }: SignedIn): string => JSON.stringify([via, tenant, userId])
+const whoIs = (session: Session | undefined): string =>
+  session?.signedIn ? JSON.stringify([session.via, session.tenant, session.userId]) : ''
 
 export function App() {
   const [session, setSession] = useState<Session>()
@@ -20,6 +21,8 @@ export function App() {
   const [problem, setProblem] = useState<Problem>()
   const take = (loaded: Session) => {
     applyTheme(loaded.theme)
+    // Another person sees nothing of what was read for this one.
+    if (whoIs(loaded) !== whoIs(session)) queries.clear()
     setEnded(undefined)
     setSession(loaded)
     setProblem(undefined)

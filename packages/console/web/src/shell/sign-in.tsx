@@ -1,7 +1,8 @@
+import { useMutation } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import type { Session, SignedOut } from '../server/contract.ts'
-import { request } from '../server/call.ts'
-import { useChange } from '../state/use-change.ts'
+import { asProblem, request } from '../server/call.ts'
+import { queries } from '../state/queries.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -42,13 +43,16 @@ export const SignInAgain = ({ session, onSession }: SignInProps) => (
 
 function SignInForm({ session, onSession }: SignInProps) {
   const [key, setKey] = useState('')
-  const { busy, problem, run } = useChange()
-  const signIn = async () => {
-    const signedIn = await run(() => request<Session>('POST', 'api/session', { key: key.trim() }))
-    if (!signedIn) return
-    leaveUsedLink()
-    onSession(signedIn)
-  }
+  const signIn = useMutation(
+    {
+      mutationFn: (of: string) => request<Session>('POST', 'api/session', { key: of.trim() }),
+      onSuccess: (signedIn) => {
+        leaveUsedLink()
+        onSession(signedIn)
+      },
+    },
+    queries,
+  )
   if (session.signIn === 'host') {
     return (
       <Note kind="info">
@@ -66,7 +70,7 @@ function SignInForm({ session, onSession }: SignInProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (!busy) void signIn()
+          if (!signIn.isPending) signIn.mutate(key)
         }}
       >
         <TextField
@@ -79,8 +83,8 @@ function SignInForm({ session, onSession }: SignInProps) {
           mono
           autoComplete="off"
         />
-        {problem && <ProblemNote problem={problem} />}
-        <Button type="submit" kind="primary" busy={busy}>
+        {signIn.error && <ProblemNote problem={asProblem(signIn.error)} />}
+        <Button type="submit" kind="primary" busy={signIn.isPending}>
           Sign in
         </Button>
       </form>

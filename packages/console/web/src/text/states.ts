@@ -19,6 +19,8 @@ const OUTCOME: Record<InboundOutcome, { tone: Tone; word: string }> = {
   refused: { tone: 'bad', word: 'Refused' },
   failed: { tone: 'warn', word: 'Failed' },
 }
+/** To choose one from. */
+export const OUTCOMES = Object.entries(OUTCOME).map(([value, { word }]) => ({ value, label: word }))
 export const outcomeOf = (outcome: InboundOutcome) => OUTCOME[outcome]
 
 export interface State {

@@ -1,36 +1,38 @@
 /** Attempts of deliveries as a list: on the screens of deliveries, dead letters, webhooks and events. */
-import type { ComponentChildren } from 'preact'
-import type { Attempt, Webhook } from '../server/contract.ts'
+import type { Attempt } from '../server/contract.ts'
+import { useWebhooks, webhookName } from '../state/names.ts'
 import { href } from '../state/router.ts'
-import type { Pages } from '../state/use-pages.ts'
 import { duration, shortId } from '../text/format.ts'
 import { statusTone, statusWord } from '../text/states.ts'
-import { useWebhooks, webhookName } from '../screens/use-webhooks.ts'
 import { Link } from './button.tsx'
 import { Badge, Time } from './facts.tsx'
-import { PagedTable, type Column } from './table.tsx'
-import { WebhookName } from './webhook-filter.tsx'
+import type { Column } from './table.tsx'
 
-export const deliveryHref = ({ webhookId, deliveryId, id }: Attempt, attempt = true): string =>
-  href(`deliveries/${webhookId}/${deliveryId}`, attempt ? { attempt: id } : {})
+export const deliveryHref = ({ webhookId, deliveryId, id }: Attempt): string =>
+  href(`deliveries/${webhookId}/${deliveryId}`, { attempt: id })
 
-export const answerOf = ({ statusCode, error }: Attempt): string =>
+const answerOf = ({ statusCode, error }: Attempt): string =>
   [statusCode, error === 'http' ? null : error].filter((part) => part !== null).join(' ') || '–'
 
-type ColumnName =
-  | 'event'
-  | 'delivery'
-  | 'webhook'
-  | 'status'
-  | 'answer'
-  | 'attempt'
-  | 'took'
-  | 'next'
-  | 'at'
+/** A link to the webhook, or to what `to` says. */
+export function WebhookName({ id, to }: { id: string; to?: string }) {
+  const webhook = useWebhooks().find(id)
+  const name = <bdi>{webhook ? webhookName(webhook) : shortId(id)}</bdi>
+  if (to)
+    return (
+      <Link to={to} class="main-line">
+        {name}
+      </Link>
+    )
+  return (
+    <Link to={href(`webhooks/${id}`)} class={webhook ? 'cut' : 'mono'}>
+      <span class="unseen">webhook </span>
+      {name}
+    </Link>
+  )
+}
 
-const columnsFor = (
-  webhook: (id: string) => Webhook | undefined,
-): Record<ColumnName, Column<Attempt>> => ({
+const COLUMNS = {
   event: {
     name: 'Event',
     kind: 'main',
@@ -45,10 +47,7 @@ const columnsFor = (
     name: 'Delivery',
     cell: ({ deliveryId }) => <span class="faint mono">{shortId(deliveryId)}</span>,
   },
-  webhook: {
-    name: 'Webhook',
-    cell: ({ webhookId }) => <WebhookName id={webhookId} webhook={webhook(webhookId)} />,
-  },
+  webhook: { name: 'Webhook', cell: ({ webhookId }) => <WebhookName id={webhookId} /> },
   status: {
     name: 'State',
     kind: 'state',
@@ -63,48 +62,26 @@ const columnsFor = (
     cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} none="–" />,
   },
   at: { name: 'Tried', kind: 'end', cell: ({ attemptedAt }) => <Time at={attemptedAt} /> },
-})
+} satisfies Record<string, Column<Attempt>>
 
-export function AttemptsTable({
-  pages,
-  empty,
-  without = [],
-  first,
-}: {
-  pages: Pages<Attempt>
-  empty: ComponentChildren
-  without?: readonly ColumnName[]
-  first?: Column<Attempt>
-}) {
-  const { find } = useWebhooks()
-  const columns = Object.entries(columnsFor(find))
-    .filter(([name]) => !without.includes(name as ColumnName))
-    .map(([, column]) => column)
-  return (
-    <PagedTable
-      label="Attempts"
-      pages={pages}
-      columns={first ? [first, ...columns] : columns}
-      id={({ id }) => id}
-      to={(row) => deliveryHref(row)}
-      empty={empty}
-    />
-  )
-}
+export const attemptsTable = (
+  without: readonly (keyof typeof COLUMNS)[],
+  first?: Column<Attempt> | false,
+) => ({
+  label: 'Attempts',
+  columns: [
+    ...(first ? [first] : []),
+    ...Object.entries(COLUMNS)
+      .filter(([name]) => !without.includes(name as keyof typeof COLUMNS))
+      .map(([, column]) => column),
+  ] as readonly Column<Attempt>[],
+  to: deliveryHref,
+})
 
 /** Where all attempts are of one event: the webhook leads the row. */
 export const TO_WEBHOOK: Column<Attempt> = {
   name: 'Webhook',
   kind: 'main',
   bare: true,
-  cell: (row) => <DeliveryTo row={row} />,
-}
-
-function DeliveryTo({ row }: { row: Attempt }) {
-  const webhook = useWebhooks().find(row.webhookId)
-  return (
-    <Link to={deliveryHref(row)} class="main-line">
-      <bdi>{webhook ? webhookName(webhook) : shortId(row.webhookId)}</bdi>
-    </Link>
-  )
+  cell: (row) => <WebhookName id={row.webhookId} to={deliveryHref(row)} />,
 }

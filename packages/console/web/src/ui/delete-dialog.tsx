@@ -1,38 +1,36 @@
 /** Asks the user to type a word before something is deleted. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useChange } from '../state/use-change.ts'
+import { useChange } from '../state/queries.ts'
 import { FormDialog } from './dialog.tsx'
 import { TextField } from './field.tsx'
 
 export function DeleteDialog({
   title,
-  remove,
+  call,
+  id,
   onDone,
   onClose,
   children,
 }: {
   title: string
-  remove: () => Promise<unknown>
+  call: 'users.delete' | 'webhooks.delete'
+  id: string
   onDone: () => void
   onClose: () => void
   /** What goes with it. */
   children: ComponentChildren
 }) {
   const [typed, setTyped] = useState('')
-  const { busy, problem, run } = useChange()
-  const submit = async () => {
-    if (await run(remove)) onDone()
-  }
+  const change = useChange(call, onDone)
   return (
     <FormDialog
       title={title}
       submit="Delete"
       kind="danger"
-      busy={busy}
-      problem={problem}
+      change={change}
       disabled={typed.trim() !== 'delete'}
-      onSubmit={() => void submit()}
+      onSubmit={() => change.run({ id })}
       onClose={onClose}
     >
       <p>{children}</p>

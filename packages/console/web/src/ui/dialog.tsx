@@ -1,7 +1,7 @@
 /** The browser's own dialog: it keeps the focus within, closes on Escape, and gives the focus back. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import type { Problem } from '../server/call.ts'
+import type { Change } from '../state/queries.ts'
 import { Button, IconButton } from './button.tsx'
 import { ProblemNote } from './notes.tsx'
 
@@ -69,8 +69,7 @@ export function FormDialog({
   title,
   submit,
   kind = 'primary',
-  busy,
-  problem,
+  change: { busy, problem },
   disabled = false,
   wide = false,
   onSubmit,
@@ -80,8 +79,8 @@ export function FormDialog({
   title: string
   submit: string
   kind?: 'primary' | 'danger'
-  busy: boolean
-  problem: Problem | undefined
+  /** What it does. */
+  change: Pick<Change<never>, 'busy' | 'problem'>
   disabled?: boolean
   wide?: boolean
   onSubmit: () => void

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Problem } from '../server/call.ts'
+import type { Answer } from '../state/queries.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 
@@ -87,3 +88,20 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
     </div>
   )
 }
+
+/** What was read, or why it was not. `quietly`: a problem is not shown beside an older answer. */
+export const Answered = <Data,>({
+  of: { data, problem, loading, reload },
+  quietly = false,
+  children,
+}: {
+  of: Answer<Data>
+  quietly?: boolean
+  children: (data: Data) => ComponentChildren
+}) => (
+  <>
+    {problem && !(quietly && data) && <ProblemNote problem={problem} retry={reload} />}
+    {loading && <Loading />}
+    {data && children(data)}
+  </>
+)

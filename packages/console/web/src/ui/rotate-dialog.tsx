@@ -1,7 +1,8 @@
 /** Asks how long the old one stays valid beside the new one, which is shown once it is made. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useChange } from '../state/use-change.ts'
+import type { CallResult } from '../server/contract.ts'
+import { useChange } from '../state/queries.ts'
 import { FormDialog } from './dialog.tsx'
 import { Select } from './field.tsx'
 
@@ -12,34 +13,36 @@ const OVERLAPS = [
   { value: '604800', label: 'in a week' },
 ]
 
-export function RotateDialog<Made>({
+type Rotation = 'keys.rotate' | 'webhooks.rotateSecret'
+
+export function RotateDialog<Name extends Rotation>({
   title,
+  call,
+  id,
   old,
-  rotate,
   shown,
   onClose,
   children,
 }: {
   title: string
+  call: Name
+  id: string
   /** What ends then: "The old key". */
   old: string
-  rotate: (overlapSeconds: number) => Promise<Made>
-  shown: (made: Made) => ComponentChildren
+  shown: (made: CallResult<Name>) => ComponentChildren
   onClose: () => void
   children: ComponentChildren
 }) {
   const [overlap, setOverlap] = useState('86400')
-  const [made, setMade] = useState<Made>()
-  const { busy, problem, run } = useChange()
-  const submit = async () => setMade(await run(() => rotate(Number(overlap))))
+  const [made, setMade] = useState<CallResult<Name>>()
+  const change = useChange<Rotation>(call, setMade)
   if (made !== undefined) return <>{shown(made)}</>
   return (
     <FormDialog
       title={title}
       submit="Rotate"
-      busy={busy}
-      problem={problem}
-      onSubmit={() => void submit()}
+      change={change}
+      onSubmit={() => change.run({ id, overlapSeconds: Number(overlap) })}
       onClose={onClose}
     >
       <p>{children}</p>

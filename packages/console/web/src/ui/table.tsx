@@ -1,6 +1,7 @@
 /** A list as a table; on a narrow page each row becomes a card with the column's name by each value. */
 import type { ComponentChildren } from 'preact'
-import type { Pages } from '../state/use-pages.ts'
+import { useSession } from '../shell/session.ts'
+import type { Pages } from '../state/queries.ts'
 import { go } from '../state/router.ts'
 import { Button } from './button.tsx'
 import { Empty, Loading, ProblemNote } from './notes.tsx'
@@ -15,56 +16,69 @@ export interface Column<Row> {
   kind?: 'end' | 'main' | 'state'
   /** On a card, where the column's name would only repeat the value. */
   bare?: boolean
+  /** Only an operator has different values in it. */
+  operators?: boolean
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   label: string
   rows: readonly Row[]
   columns: readonly Column<Row>[]
-  id: (row: Row) => string
+  /** @default its `id` */
+  id?: (row: Row) => string
   /** Where a click on a row leads; a link in the row must lead there too, for the keyboard. */
   to?: ((row: Row) => string) | undefined
 }
 
-export const Table = <Row,>({ label, rows, columns, id, to }: TableProps<Row>) => (
-  <div class="table-frame">
-    <table role="table" aria-label={label}>
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map(({ name, kind }) => (
-            <th key={name} role="columnheader" scope="col" class={kind}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {rows.map((row) => (
-          <tr
-            key={id(row)}
-            role="row"
-            class={to && 'leads'}
-            onClick={(event) => {
-              if (!to || isControl(event.target) || String(getSelection())) return
-              go(to(row))
-            }}
-          >
-            {columns.map(({ name, cell, kind, bare }) => (
-              <td
-                key={name}
-                role="cell"
-                class={kind}
-                data-name={bare || kind === 'state' ? undefined : name}
-              >
-                {cell(row)}
-              </td>
+export const Table = <Row,>({
+  label,
+  rows,
+  columns: all,
+  id = (row) => String((row as { id?: unknown }).id),
+  to,
+}: TableProps<Row>) => {
+  const { session } = useSession()
+  const columns = all.filter(({ operators }) => session.operator || !operators)
+  return (
+    <div class="table-frame">
+      <table role="table" aria-label={label}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map(({ name, kind }) => (
+              <th key={name} role="columnheader" scope="col" class={kind}>
+                {name}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr
+              key={id(row)}
+              role="row"
+              class={to && 'leads'}
+              onClick={(event) => {
+                if (!to || isControl(event.target) || String(getSelection())) return
+                go(to(row))
+              }}
+            >
+              {columns.map(({ name, cell, kind, bare }) => (
+                <td
+                  key={name}
+                  role="cell"
+                  class={kind}
+                  data-name={bare || kind === 'state' ? undefined : name}
+                >
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
 
 const isControl = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('a, button, input, label, select') !== null
@@ -75,7 +89,7 @@ export function PagedTable<Row>({
   empty,
   ...table
 }: Omit<TableProps<Row>, 'rows'> & { pages: Pages<Row>; empty: ComponentChildren }) {
-  const { rows, problem, hasMore, isCut, loadingMore, more, reload } = pages
+  const { rows, problem, hasMore, isCut, loadingMore = false, more, reload } = pages
   return (
     <>
       {problem && <ProblemNote problem={problem} retry={reload} />}
@@ -89,7 +103,7 @@ export function PagedTable<Row>({
       {rows && rows.length > 0 && <Table {...table} rows={rows} />}
       {hasMore && (
         <div class="more">
-          <Button busy={loadingMore} onClick={more}>
+          <Button busy={loadingMore} onClick={() => more?.()}>
             {isCut ? 'Search further' : 'Show older'}
           </Button>
         </div>

@@ -1,6 +1,5 @@
 /** The fields that a new key and a change of one have in common. */
-import { call } from '../../server/call.ts'
-import { useQuery } from '../../state/use-query.ts'
+import { useCall } from '../../state/queries.ts'
 import { MOST_LIMITS, type KeyDraft, type LimitDraft } from '../../text/key-draft.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Choices, Select, TextArea, TextField } from '../../ui/field.tsx'
@@ -12,7 +11,7 @@ export function KeyFieldsForm({
   draft: KeyDraft
   set: (change: Partial<KeyDraft>) => void
 }) {
-  const { data } = useQuery('scopes', (signal) => call('keys.scopes', {}, signal))
+  const { data } = useCall('keys.scopes', {})
   const known = (data?.items ?? []).filter(({ grantable }) => grantable).map(({ name }) => name)
   const all = [...new Set([...known, ...draft.scopes])]
   return (

@@ -1,11 +1,9 @@
 /** One key: its facts, its usage, and what can be done with it. */
 import { useState } from 'preact/hooks'
 import type { ApiKey } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
+import { useCall, useChange } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
-import { useChange } from '../../state/use-change.ts'
-import { useQuery } from '../../state/use-query.ts'
 import { count, span } from '../../text/format.ts'
 import { keyChanges, keyDraftOf, readKeyDraft } from '../../text/key-draft.ts'
 import { keyState } from '../../text/states.ts'
@@ -14,7 +12,7 @@ import { Json } from '../../ui/code.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Badge, ExactTime, Facts, Id, Tags, Time } from '../../ui/facts.tsx'
 import { Panel, Screen } from '../../ui/layout.tsx'
-import { Loading, Note, ProblemNote } from '../../ui/notes.tsx'
+import { Answered, Note, ProblemNote } from '../../ui/notes.tsx'
 import { RotateDialog } from '../../ui/rotate-dialog.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 import { say } from '../../ui/toasts.tsx'
@@ -24,12 +22,8 @@ import { UsagePanel } from './usage-chart.tsx'
 
 export function KeyScreen({ id }: { id: string }) {
   const { may } = useSession()
-  const {
-    data: key,
-    problem,
-    loading,
-    reload,
-  } = useQuery(id, (signal) => call('keys.get', { id }, signal), ['keys'])
+  const answer = useCall('keys.get', { id })
+  const { data: key } = answer
   return (
     <Screen
       title={
@@ -41,28 +35,26 @@ export function KeyScreen({ id }: { id: string }) {
       }
       back={{ to: href('keys'), label: 'API keys' }}
       about={key && <KeyHeading of={key} />}
-      actions={
-        key && may('keys:write') && !key.revokedAt && <KeyActions of={key} onChanged={reload} />
-      }
+      actions={key && may('keys:write') && !key.revokedAt && <KeyActions of={key} />}
     >
-      {problem && <ProblemNote problem={problem} retry={reload} />}
-      {loading && <Loading />}
-      {key && (
-        <>
-          {key.replacedBy && (
-            <Note
-              kind="info"
-              action={<Link to={href(`keys/${key.replacedBy}`)}>Its successor</Link>}
-            >
-              It was rotated. When its last use stays as it is, everybody has the new one.
-            </Note>
-          )}
-          <UsagePanel title="Usage" keyId={id} />
-          <Panel title="Facts">
-            <KeyFacts of={key} />
-          </Panel>
-        </>
-      )}
+      <Answered of={answer}>
+        {(key) => (
+          <>
+            {key.replacedBy && (
+              <Note
+                kind="info"
+                action={<Link to={href(`keys/${key.replacedBy}`)}>Its successor</Link>}
+              >
+                It was rotated. When its last use stays as it is, everybody has the new one.
+              </Note>
+            )}
+            <UsagePanel title="Usage" keyId={id} />
+            <Panel title="Facts">
+              <KeyFacts of={key} />
+            </Panel>
+          </>
+        )}
+      </Answered>
     </Screen>
   )
 }
@@ -115,19 +107,19 @@ const KeyFacts = ({ of }: { of: ApiKey }) => (
 
 type DialogName = 'edit' | 'rotate' | 'revoke' | null
 
-function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
+function KeyActions({ of }: { of: ApiKey }) {
   const [dialog, setDialog] = useState<DialogName>(null)
-  const switching = useChange()
   const close = () => setDialog(null)
-  const setEnabled = async (enabled: boolean) => {
-    if (!(await switching.run(() => call('keys.update', { id: of.id, enabled })))) return
-    say(enabled ? 'Enabled' : 'Disabled: requests with it are refused')
-    onChanged()
-  }
+  const switching = useChange('keys.update', (_key, { enabled }) =>
+    say(enabled ? 'Enabled' : 'Disabled: requests with it are refused'),
+  )
   return (
     <>
       <Button onClick={() => setDialog('edit')}>Edit</Button>
-      <Button busy={switching.busy} onClick={() => void setEnabled(!of.enabled)}>
+      <Button
+        busy={switching.busy}
+        onClick={() => switching.run({ id: of.id, enabled: !of.enabled })}
+      >
         {of.enabled ? 'Disable' : 'Enable'}
       </Button>
       {!of.replacedBy && <Button onClick={() => setDialog('rotate')}>Rotate</Button>}
@@ -135,12 +127,13 @@ function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
         Revoke
       </Button>
       {switching.problem && <ProblemNote problem={switching.problem} />}
-      {dialog === 'edit' && <EditDialog of={of} onClose={close} onChanged={onChanged} />}
+      {dialog === 'edit' && <EditDialog of={of} onClose={close} />}
       {dialog === 'rotate' && (
         <RotateDialog
           title="Rotate the key"
+          call="keys.rotate"
+          id={of.id}
           old="The old key"
-          rotate={(overlapSeconds) => call('keys.rotate', { id: of.id, overlapSeconds })}
           shown={(made) => <MadeKey made={made} title="The new key" onClose={close} />}
           onClose={close}
         >
@@ -148,7 +141,7 @@ function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
           it.
         </RotateDialog>
       )}
-      {dialog === 'revoke' && <RevokeDialog of={of} onClose={close} onChanged={onChanged} />}
+      {dialog === 'revoke' && <RevokeDialog of={of} onClose={close} />}
     </>
   )
 }
@@ -156,32 +149,28 @@ function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
 interface Asking {
   of: ApiKey
   onClose: () => void
-  onChanged: () => void
 }
 
-function EditDialog({ of, onClose, onChanged }: Asking) {
+function EditDialog({ of, onClose }: Asking) {
   const initial = keyDraftOf(of)
   const [draft, setDraft] = useState(initial)
   const [mistake, setMistake] = useState('')
-  const { busy, problem, run } = useChange()
-  const save = async () => {
+  const saving = useChange('keys.update', () => {
+    say('Saved')
+    onClose()
+  })
+  const save = () => {
     const read = readKeyDraft(draft)
     setMistake('mistake' in read ? read.mistake : '')
-    if (!('fields' in read)) return
-    if (!(await run(() => call('keys.update', { id: of.id, ...keyChanges(initial, read.fields) }))))
-      return
-    say('Saved')
-    onChanged()
-    onClose()
+    if ('fields' in read) saving.run({ id: of.id, ...keyChanges(initial, read.fields) })
   }
   return (
     <FormDialog
       title="Edit the key"
       submit="Save changes"
       wide
-      busy={busy}
-      problem={problem}
-      onSubmit={() => void save()}
+      change={saving}
+      onSubmit={save}
       onClose={onClose}
     >
       <KeyFieldsForm
@@ -197,22 +186,18 @@ function EditDialog({ of, onClose, onChanged }: Asking) {
   )
 }
 
-function RevokeDialog({ of, onClose, onChanged }: Asking) {
-  const { busy, problem, run } = useChange()
-  const revoke = async () => {
-    if (!(await run(() => call('keys.revoke', { id: of.id })))) return
+function RevokeDialog({ of, onClose }: Asking) {
+  const revoking = useChange('keys.revoke', () => {
     say('Revoked')
-    onChanged()
     onClose()
-  }
+  })
   return (
     <FormDialog
       title="Revoke the key"
       submit="Revoke"
       kind="danger"
-      busy={busy}
-      problem={problem}
-      onSubmit={() => void revoke()}
+      change={revoking}
+      onSubmit={() => revoking.run({ id: of.id })}
       onClose={onClose}
     >
       <p>

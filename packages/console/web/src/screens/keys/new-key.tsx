@@ -1,8 +1,6 @@
 import { useState } from 'preact/hooks'
-import { call } from '../../server/call.ts'
+import { useCall, useChange } from '../../state/queries.ts'
 import { go, href } from '../../state/router.ts'
-import { useChange } from '../../state/use-change.ts'
-import { useQuery } from '../../state/use-query.ts'
 import type { CallResult, CreatedApiKey } from '../../server/contract.ts'
 import { emptyKeyDraft, readKeyDraft } from '../../text/key-draft.ts'
 import { shortId } from '../../text/format.ts'
@@ -13,31 +11,17 @@ import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { KeyFieldsForm } from './key-fields.tsx'
 
 /** Makes a key, and shows its text once. */
-export function NewKeyDialog({
-  userId,
-  onClose,
-  onMade,
-}: {
-  userId: string
-  onClose: () => void
-  onMade: () => void
-}) {
+export function NewKeyDialog({ userId, onClose }: { userId: string; onClose: () => void }) {
   const [owner, setOwner] = useState(userId)
   const [draft, setDraft] = useState(emptyKeyDraft)
   const [mistake, setMistake] = useState('')
   const [made, setMade] = useState<CreatedApiKey>()
-  const { busy, problem, run } = useChange()
-  const owners = useQuery(userId ? null : 'owners', (signal) =>
-    call('keys.owners', { limit: 200 }, signal),
-  )
-  const create = async () => {
+  const creating = useChange('keys.create', setMade)
+  const owners = useCall('keys.owners', userId ? null : { limit: 200 })
+  const create = () => {
     const read = readKeyDraft(draft)
     setMistake('mistake' in read ? read.mistake : '')
-    if (!('fields' in read)) return
-    const created = await run(() => call('keys.create', { userId: owner.trim(), ...read.fields }))
-    if (!created) return
-    setMade(created)
-    onMade()
+    if ('fields' in read) creating.run({ userId: owner.trim(), ...read.fields })
   }
   if (made) return <MadeKey made={made} title="The key is made" onClose={onClose} />
   return (
@@ -45,10 +29,9 @@ export function NewKeyDialog({
       title="New API key"
       submit="Create key"
       wide
-      busy={busy}
-      problem={problem}
+      change={creating}
       disabled={!owner.trim()}
-      onSubmit={() => void create()}
+      onSubmit={create}
       onClose={onClose}
     >
       {owners.problem && <ProblemNote problem={owners.problem} retry={owners.reload} />}

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Usage } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
 import { Bars } from '../../charts/bars.tsx'
-import { useQuery } from '../../state/use-query.ts'
+import { useCall } from '../../state/queries.ts'
 import { Panel } from '../../ui/layout.tsx'
-import { Loading, ProblemNote } from '../../ui/notes.tsx'
+import { Answered } from '../../ui/notes.tsx'
 import { Segments } from '../../ui/segments.tsx'
 
 const SPANS = { hour: '24 hours', day: '30 days' }
@@ -12,19 +11,15 @@ const SPANS = { hour: '24 hours', day: '30 days' }
 /** Requests by what came of them: of one key, or of all. */
 export function UsagePanel({ title, keyId }: { title: string; keyId?: string }) {
   const [by, setBy] = useState<'hour' | 'day'>('hour')
-  const usage = useQuery(
-    `${keyId}/${by}`,
-    (signal) => call('keys.usage', { by, ...(keyId && { keyId }) }, signal),
-    ['keys'],
-  )
+  const usage = useCall('keys.usage', { by, ...(keyId && { keyId }) })
   return (
     <Panel
       title={title}
       actions={<Segments label="Span of the usage" names={SPANS} chosen={by} onChosen={setBy} />}
     >
-      {usage.problem && !usage.data && <ProblemNote problem={usage.problem} retry={usage.reload} />}
-      {usage.loading && <Loading />}
-      {usage.data && <Requests usage={usage.data} />}
+      <Answered of={usage} quietly>
+        {(data) => <Requests usage={data} />}
+      </Answered>
     </Panel>
   )
 }

@@ -1,10 +1,9 @@
 /** Webhooks and dead letters that need a person's attention, each with a link to its screen. */
 import type { ComponentChildren } from 'preact'
 import type { Attempt, Count, Webhook, WebhookState } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
+import { useCall } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
-import { useQuery } from '../../state/use-query.ts'
 import { ago, plural, shortId } from '../../text/format.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, type Tone } from '../../ui/facts.tsx'
@@ -25,20 +24,13 @@ const MOST = 6
 /** What is shown are the newest of each kind; the counts are of all. */
 export function Attention() {
   const { session, may } = useSession()
-  const topics = ['webhooks'] as const
-  const any = useQuery('any', (signal) => call('webhooks.list', { limit: 1 }, signal), topics)
+  const any = useCall('webhooks.list', { limit: 1 })
   const disabled = useWebhooksOf('disabled')
   const failing = useWebhooksOf('failing')
-  const letters = useQuery(
-    may('deliveries:read') ? 'letters' : null,
-    (signal) =>
-      Promise.all([
-        call('deadLetters.list', { limit: 200 }, signal),
-        call('deadLetters.count', {}, signal),
-      ]),
-    ['deliveries', 'webhooks'],
-  )
-  if (!any.data || !disabled.data || !failing.data) return null
+  const readable = may('deliveries:read')
+  const letters = useCall('deadLetters.list', readable ? { limit: 200 } : null)
+  const letterCount = useCall('deadLetters.count', readable ? {} : null)
+  if (!any.data || !disabled || !failing) return null
   if (any.data.items.length === 0 && session.can.includes('webhooks:write')) {
     return (
       <Note
@@ -53,9 +45,8 @@ export function Attention() {
       </Note>
     )
   }
-  const [dead, deadCount] = letters.data ?? [{ items: [] }, { count: 0 }]
-  const known = [...disabled.data.items, ...failing.data.items]
-  const items = [...failingWebhooks(known), ...deadLetters(dead.items, known)]
+  const known = [...disabled.items, ...failing.items]
+  const items = [...failingWebhooks(known), ...deadLetters(letters.data?.items ?? [], known)]
   if (items.length === 0) return null
   return (
     <Panel title="Needs attention">
@@ -71,16 +62,11 @@ export function Attention() {
       </ul>
       <p class="hint in-all">
         In all:{' '}
-        <Link
-          to={href('webhooks', { state: 'disabled' })}
-        >{`${numbered(disabled.data)} disabled`}</Link>
-        ,{' '}
-        <Link
-          to={href('webhooks', { state: 'failing' })}
-        >{`${numbered(failing.data)} failing`}</Link>
-        {letters.data && (
+        <Link to={href('webhooks', { state: 'disabled' })}>{`${numbered(disabled)} disabled`}</Link>
+        , <Link to={href('webhooks', { state: 'failing' })}>{`${numbered(failing)} failing`}</Link>
+        {letterCount.data && (
           <>
-            , <Link to={href('dead-letters')}>{`${numbered(deadCount)} dead letters`}</Link>
+            , <Link to={href('dead-letters')}>{`${numbered(letterCount.data)} dead letters`}</Link>
           </>
         )}
       </p>
@@ -89,14 +75,9 @@ export function Attention() {
 }
 
 function useWebhooksOf(state: WebhookState) {
-  return useQuery(
-    state,
-    async (signal) => ({
-      ...(await call('webhooks.list', { state, limit: MOST }, signal)),
-      ...(await call('webhooks.count', { state }, signal)),
-    }),
-    ['webhooks'],
-  )
+  const newest = useCall('webhooks.list', { state, limit: MOST })
+  const count = useCall('webhooks.count', { state })
+  return newest.data && count.data && { ...newest.data, ...count.data }
 }
 
 const numbered = ({ count, atLeast }: Count): string =>

@@ -1,12 +1,12 @@
 /** Deliveries and latency over a span, from the roll-ups: of all webhooks, or of one. */
 import type { Stats, StatsPoint } from '../../server/contract.ts'
-import { call, isUnknownOperation } from '../../server/call.ts'
+import { isUnknownOperation } from '../../server/call.ts'
 import { Bars } from '../../charts/bars.tsx'
 import { Lines } from '../../charts/lines.tsx'
+import { useCall, type Answer } from '../../state/queries.ts'
 import { useFilters } from '../../state/router.ts'
-import { useQuery, type Query } from '../../state/use-query.ts'
 import { Panel } from '../../ui/layout.tsx'
-import { Loading, ProblemNote } from '../../ui/notes.tsx'
+import { Answered } from '../../ui/notes.tsx'
 import { Segments } from '../../ui/segments.tsx'
 
 const HOUR_MS = 3_600_000
@@ -30,19 +30,15 @@ export function useSpan() {
 /** `null`: the session may not see them. */
 export function useStats(of: { webhookId?: string } | null) {
   const { name, span } = useSpan()
-  return useQuery(
-    of && `${name}/${JSON.stringify(of)}`,
-    (signal) =>
-      call(
-        'stats.get',
-        { ...of, by: span.by, from: new Date(Date.now() - span.ms).toISOString() },
-        signal,
-      ),
-    ['deliveries'],
-  )
+  const input = () => ({
+    ...of,
+    by: span.by,
+    from: new Date(Date.now() - span.ms).toISOString(),
+  })
+  return useCall('stats.get', of && input, { key: [name, of] })
 }
 
-export function DeliveryCharts({ stats }: { stats: Query<Stats> }) {
+export function DeliveryCharts({ stats }: { stats: Answer<Stats> }) {
   const { name, setSpan } = useSpan()
   if (isUnknownOperation(stats.problem)) return null
   return (
@@ -51,9 +47,9 @@ export function DeliveryCharts({ stats }: { stats: Query<Stats> }) {
         <h2>Deliveries</h2>
         <Segments label="Span of the charts" names={SPAN_NAMES} chosen={name} onChosen={setSpan} />
       </div>
-      {stats.problem && !stats.data && <ProblemNote problem={stats.problem} retry={stats.reload} />}
-      {stats.loading && <Loading />}
-      {stats.data && <Charts stats={stats.data} />}
+      <Answered of={stats} quietly>
+        {(data) => <Charts stats={data} />}
+      </Answered>
     </>
   )
 }

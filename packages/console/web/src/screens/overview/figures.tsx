@@ -1,22 +1,18 @@
 /** The numbers of the span: each leads to the list behind it. */
 import type { ComponentChildren } from 'preact'
 import type { Stats, StatsPoint } from '../../server/contract.ts'
-import { call, isUnknownOperation } from '../../server/call.ts'
+import { isUnknownOperation } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
+import { useCall, type Answer } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
-import { useQuery, type Query } from '../../state/use-query.ts'
 import { duration, shortCount } from '../../text/format.ts'
 import { Link } from '../../ui/button.tsx'
 import { failedAgain, useSpan } from './delivery-charts.tsx'
 
-export function Figures({ stats: { data, problem } }: { stats: Query<Stats> }) {
+export function Figures({ stats: { data, problem } }: { stats: Answer<Stats> }) {
   const { may } = useSession()
   const { span } = useSpan()
-  const health = useQuery(
-    may('health:read') ? 'health' : null,
-    (signal) => call('health.get', {}, signal),
-    ['deliveries'],
-  )
+  const health = useCall('health.get', may('health:read') ? {} : null)
   const since = new Date(Date.now() - span.ms).toISOString().slice(0, 17) + '00Z'
   const points = data?.points ?? []
   const delivered = sum(points, ({ deliveries }) => deliveries.delivered)

@@ -1,14 +1,12 @@
 /** What comes in: requests with keys, and the newest inbound requests. */
-import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
+import { useCall } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
-import { useQuery } from '../../state/use-query.ts'
-import { outcomeOf } from '../../text/states.ts'
 import { Link } from '../../ui/button.tsx'
-import { Badge, Time } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/layout.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import { Table } from '../../ui/table.tsx'
+import { CAME, OUTCOME } from '../inbound.tsx'
 import { UsagePanel } from '../keys/usage-chart.tsx'
 
 export function Traffic() {
@@ -23,16 +21,13 @@ export function Traffic() {
 }
 
 function NewestInbound() {
-  const { data } = useQuery('inbound', (signal) => call('inbound.list', { limit: 5 }, signal), [
-    'inbound',
-  ])
+  const { data } = useCall('inbound.list', { limit: 5 })
   return (
     <Panel title="Came in last" flush actions={<Link to={href('inbound')}>All inbound</Link>}>
       {data && data.items.length > 0 ? (
         <Table
           label="Newest inbound requests"
           rows={data.items}
-          id={({ id }) => id}
           columns={[
             {
               name: 'Source',
@@ -44,14 +39,8 @@ function NewestInbound() {
                 </Link>
               ),
             },
-            {
-              name: 'Outcome',
-              kind: 'state',
-              cell: ({ outcome }) => (
-                <Badge tone={outcomeOf(outcome).tone}>{outcomeOf(outcome).word}</Badge>
-              ),
-            },
-            { name: 'Came', kind: 'end', cell: ({ at }) => <Time at={at} /> },
+            OUTCOME,
+            CAME,
           ]}
         />
       ) : (

@@ -1,72 +1,69 @@
 import { useState } from 'preact/hooks'
-import { call } from '../../server/call.ts'
+import type { User } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
-import { go, href, useFilters } from '../../state/router.ts'
-import { useChange } from '../../state/use-change.ts'
-import { usePages } from '../../state/use-pages.ts'
+import { useChange } from '../../state/queries.ts'
+import { go, href } from '../../state/router.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Time } from '../../ui/facts.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Panel, Screen } from '../../ui/layout.tsx'
+import { TENANT } from '../../ui/filters.tsx'
+import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
-import { PagedTable } from '../../ui/table.tsx'
-import { TenantFilterBar, TenantName } from '../../ui/tenant.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { TenantName } from '../../ui/tenant.tsx'
+
+const userHref = ({ id }: User): string => href(`users/${id}`)
+
+const COLUMNS: readonly Column<User>[] = [
+  {
+    name: 'User',
+    kind: 'main',
+    bare: true,
+    cell: (user) => (
+      <>
+        <Link to={userHref(user)} class="main-line">
+          <bdi>{user.name}</bdi>
+        </Link>
+        <bdi class="sub-line">{user.email}</bdi>
+      </>
+    ),
+  },
+  { name: 'Role', cell: ({ role }) => <bdi>{role}</bdi> },
+  { name: 'Tenant', cell: ({ tenant }) => <TenantName of={tenant} /> },
+  { name: 'Created', kind: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
 
 export function UsersScreen() {
   const { may } = useSession()
-  const { values, set, given, any } = useFilters(['tenant'])
   const [making, setMaking] = useState(false)
-  const pages = usePages(
-    JSON.stringify(given),
-    (after, signal) => call('users.list', { ...given, ...(after && { after }) }, signal),
-    ['users'],
-  )
+  const list = useList('users.list', [TENANT])
   const add = may('users:write') && (
     <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
       New user
     </Button>
   )
   return (
-    <Screen title="Users" about="Whoever has API keys: a person or a service." actions={add}>
-      <TenantFilterBar value={values.tenant} onValue={(tenant) => set({ tenant })} />
-      <Panel flush>
-        <PagedTable
-          label="Users"
-          pages={pages}
-          id={({ id }) => id}
-          to={({ id }) => href(`users/${id}`)}
-          columns={[
-            {
-              name: 'User',
-              kind: 'main',
-              bare: true,
-              cell: ({ id, name, email }) => (
-                <>
-                  <Link to={href(`users/${id}`)} class="main-line">
-                    <bdi>{name}</bdi>
-                  </Link>
-                  <bdi class="sub-line">{email}</bdi>
-                </>
-              ),
-            },
-            { name: 'Role', cell: ({ role }) => <bdi>{role}</bdi> },
-            { name: 'Tenant', cell: ({ tenant }) => <TenantName of={tenant} /> },
-            { name: 'Created', kind: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
-          ]}
-          empty={
-            any ? (
-              <Empty title="This tenant has no user" />
-            ) : (
-              <Empty title="No users yet" action={add}>
-                Create one, then give it a key.
-              </Empty>
-            )
-          }
-        />
-      </Panel>
-      {making && <NewUserDialog tenant={values.tenant} onClose={() => setMaking(false)} />}
-    </Screen>
+    <ListScreen
+      title="Users"
+      about="Whoever has API keys: a person or a service."
+      actions={add}
+      list={list}
+      label="Users"
+      to={userHref}
+      columns={COLUMNS}
+      unmatched="This tenant has no user"
+      advice=""
+      empty={
+        <Empty title="No users yet" action={add}>
+          Create one, then give it a key.
+        </Empty>
+      }
+    >
+      {making && (
+        <NewUserDialog tenant={list.values['tenant'] ?? ''} onClose={() => setMaking(false)} />
+      )}
+    </ListScreen>
   )
 }
 
@@ -76,26 +73,21 @@ function NewUserDialog({ tenant: initial, onClose }: { tenant: string; onClose: 
   const [name, setName] = useState('')
   const [role, setRole] = useState('')
   const [tenant, setTenant] = useState(initial)
-  const { busy, problem, run } = useChange()
-  const create = async () => {
-    const user = await run(() =>
-      call('users.create', {
-        email: email.trim(),
-        name: name.trim(),
-        ...(role.trim() && { role: role.trim() }),
-        ...(tenant.trim() && { tenant: tenant.trim() }),
-      }),
-    )
-    if (user) go(href(`users/${user.id}`))
-  }
+  const creating = useChange('users.create', ({ id }) => go(href(`users/${id}`)))
+  const create = () =>
+    creating.run({
+      email: email.trim(),
+      name: name.trim(),
+      ...(role.trim() && { role: role.trim() }),
+      ...(tenant.trim() && { tenant: tenant.trim() }),
+    })
   return (
     <FormDialog
       title="New user"
       submit="Create user"
-      busy={busy}
-      problem={problem}
+      change={creating}
       disabled={!email.trim() || !name.trim()}
-      onSubmit={() => void create()}
+      onSubmit={create}
       onClose={onClose}
     >
       <TextField label="Name" value={name} onValue={setName} required />

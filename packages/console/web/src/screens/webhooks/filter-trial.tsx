@@ -1,7 +1,7 @@
 /** Which recent events a filter matches, loaded while the filter is written. */
 import { useEffect, useState } from 'preact/hooks'
-import { call } from '../../server/call.ts'
-import { useQuery } from '../../state/use-query.ts'
+import type { CallInput } from '../../server/contract.ts'
+import { useCall } from '../../state/queries.ts'
 import { parsedFilter, type Draft } from '../../text/webhook-draft.ts'
 import { Badge, Time } from '../../ui/facts.tsx'
 import { ProblemNote } from '../../ui/notes.tsx'
@@ -24,8 +24,9 @@ export function FilterTrial({ draft }: { draft: Draft }) {
     const timer = setTimeout(() => setDebounced(wanted), PAUSE_MS)
     return () => clearTimeout(timer)
   }, [wanted])
-  const { data, problem } = useQuery(debounced, (signal) =>
-    call('webhooks.tryFilter', JSON.parse(debounced ?? '{}'), signal),
+  const { data, problem } = useCall(
+    'webhooks.tryFilter',
+    debounced === null ? null : (JSON.parse(debounced) as CallInput<'webhooks.tryFilter'>),
   )
   if ('mistake' in read) return <p class="problem-text">{read.mistake}</p>
   if (filter === null) return null

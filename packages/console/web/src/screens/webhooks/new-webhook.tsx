@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { CallResult } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
+import { useChange } from '../../state/queries.ts'
 import { go, href, usePlace } from '../../state/router.ts'
-import { useChange } from '../../state/use-change.ts'
 import { emptyDraft, readDraft, type Draft } from '../../text/webhook-draft.ts'
 import { Screen } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
@@ -10,22 +9,20 @@ import { WebhookForm } from './webhook-form.tsx'
 
 export function NewWebhookScreen() {
   const { query } = usePlace()
-  const { busy, problem, run } = useChange()
   const [created, setCreated] = useState<CallResult<'webhooks.create'>>()
+  const creating = useChange('webhooks.create', setCreated)
   const event = query.get('event')
-  const create = async (draft: Draft) => {
+  const create = (draft: Draft) => {
     const read = readDraft(draft)
-    if (!('body' in read)) return
-    setCreated(await run(() => call('webhooks.create', withoutNulls(read.body))))
+    if ('body' in read) creating.run(withoutNulls(read.body))
   }
   return (
     <Screen title="New webhook" back={{ to: href('webhooks'), label: 'Webhooks' }}>
       <WebhookForm
         initial={{ ...emptyDraft, tenant: query.get('tenant') ?? '', events: event ? [event] : [] }}
         isNew
-        busy={busy}
-        problem={problem}
-        onSubmit={(draft) => void create(draft)}
+        change={creating}
+        onSubmit={create}
       />
       {created && (
         <SecretDialog

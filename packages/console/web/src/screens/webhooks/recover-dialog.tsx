@@ -1,10 +1,8 @@
 /** Sends what a webhook did not get: first the count, then the change. */
 import { useState } from 'preact/hooks'
 import type { CallInput, Webhook } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
+import { useCall, useChange } from '../../state/queries.ts'
 import { go, href } from '../../state/router.ts'
-import { useChange } from '../../state/use-change.ts'
-import { useQuery } from '../../state/use-query.ts'
 import { fromLocal, plural, toLocal } from '../../text/format.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
@@ -36,7 +34,6 @@ export function RecoverDialog({
   )
   const [until, setUntil] = useState('')
   const [perSecond, setPerSecond] = useState('')
-  const { busy, problem, run } = useChange()
   const input = {
     id: webhook.id,
     what: what as CallInput<'webhooks.recover'>['what'],
@@ -44,28 +41,22 @@ export function RecoverDialog({
     ...(until && { until: fromLocal(until) }),
     ...(Number(perSecond) > 0 && { perSecond: Number(perSecond) }),
   }
-  const key = JSON.stringify(input)
-  const preview = useQuery(since ? key : null, (signal) =>
-    call('webhooks.recover', { ...input, dryRun: true }, signal),
-  )
+  const preview = useCall('webhooks.recover', since ? { ...input, dryRun: true } : null)
   const found = preview.data?.deliveries
   const all = preview.data?.atLeast ? 'more than ' : ''
-  const recover = async () => {
-    const done = await run(() => call('webhooks.recover', input))
-    if (!done) return
-    say(`${plural(done.deliveries, 'delivery', 'deliveries')} on their way`)
+  const recovering = useChange('webhooks.recover', ({ deliveries }) => {
+    say(`${plural(deliveries, 'delivery', 'deliveries')} on their way`)
     onClose()
     // That screen shows the progress.
     go(href(`webhooks/${webhook.id}`))
-  }
+  })
   return (
     <FormDialog
       title={title}
       submit={found ? `Send ${all}${plural(found, 'delivery', 'deliveries')}` : 'Send'}
-      busy={busy}
-      problem={problem}
+      change={recovering}
       disabled={!found}
-      onSubmit={() => void recover()}
+      onSubmit={() => recovering.run(input)}
       onClose={onClose}
     >
       <Select label="What" value={what} onValue={setWhat} choices={WHAT} />

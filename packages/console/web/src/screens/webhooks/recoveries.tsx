@@ -1,8 +1,6 @@
 /** The last recoveries of a webhook, and how far each is: while one runs, a second after each answer. */
-import { useEffect } from 'preact/hooks'
 import type { Recovery } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
-import { useQuery } from '../../state/use-query.ts'
+import { useCall } from '../../state/queries.ts'
 import { count, exact } from '../../text/format.ts'
 import { Time } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/layout.tsx'
@@ -17,17 +15,14 @@ const WHAT: Record<Recovery['what'], string> = {
 }
 
 export function Recoveries({ webhookId }: { webhookId: string }) {
-  const { data, problem, reload } = useQuery(
-    `recoveries/${webhookId}`,
-    (signal) => call('webhooks.recoveries', { webhookId, limit: MOST }, signal),
-    ['webhooks'],
+  const { data } = useCall(
+    'webhooks.recoveries',
+    { webhookId, limit: MOST },
+    {
+      refetchInterval: ({ state }) =>
+        state.data?.items.some(({ finishedAt }) => finishedAt === null) ? READ_AFTER_MS : false,
+    },
   )
-  const isRunning = data?.items.some(({ finishedAt }) => finishedAt === null) ?? false
-  useEffect(() => {
-    if (!isRunning) return
-    const timer = setTimeout(reload, READ_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [isRunning, data, problem])
   if (!data || data.items.length === 0) return null
   return (
     <Panel title="Recoveries">

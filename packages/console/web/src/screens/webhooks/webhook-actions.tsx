@@ -1,9 +1,9 @@
 /** What can be done with a webhook: test, pause, rotate, recover, delete. */
 import { useState } from 'preact/hooks'
 import type { Webhook } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
+import { useCatalogue } from '../../state/names.ts'
+import { useChange } from '../../state/queries.ts'
 import { go, href } from '../../state/router.ts'
-import { useChange } from '../../state/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { DeleteDialog } from '../../ui/delete-dialog.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -12,32 +12,24 @@ import { ProblemNote } from '../../ui/notes.tsx'
 import { RotateDialog } from '../../ui/rotate-dialog.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { say } from '../../ui/toasts.tsx'
-import { useCatalogue } from '../use-catalogue.ts'
 import { RecoverDialog } from './recover-dialog.tsx'
 
 type DialogName = 'test' | 'pause' | 'rotate' | 'recover' | 'missed' | 'delete' | null
 
-export function WebhookActions({
-  webhook,
-  onChanged,
-}: {
-  webhook: Webhook
-  onChanged: () => void
-}) {
+export function WebhookActions({ webhook }: { webhook: Webhook }) {
+  const { id } = webhook
   const [dialog, setDialog] = useState<DialogName>(null)
-  const changing = useChange()
   // The pause began at the latest change, or before it.
   const [pausedAt, setPausedAt] = useState<string>()
   const close = () => setDialog(null)
-  const setActive = async (active: boolean) => {
-    const changed = await changing.run(() => call('webhooks.update', { id: webhook.id, active }))
-    if (!changed) return
+  const changing = useChange('webhooks.update', (_webhook, { active }) => {
     say(active ? 'Resumed: what waited is sent' : 'Paused')
     // What a disabled webhook missed is sent without being asked for.
-    const hasMissed = active && webhook.disabledReason === null
+    setDialog(active && webhook.disabledReason === null ? 'missed' : null)
+  })
+  const resume = () => {
     setPausedAt(webhook.updatedAt)
-    setDialog(hasMissed ? 'missed' : null)
-    onChanged()
+    changing.run({ id, active: true })
   }
   return (
     <>
@@ -45,7 +37,7 @@ export function WebhookActions({
       {webhook.active ? (
         <Button onClick={() => setDialog('pause')}>Pause</Button>
       ) : (
-        <Button busy={changing.busy} onClick={() => void setActive(true)}>
+        <Button busy={changing.busy} onClick={resume}>
           Resume
         </Button>
       )}
@@ -59,9 +51,8 @@ export function WebhookActions({
         <FormDialog
           title="Pause this webhook"
           submit="Pause"
-          busy={changing.busy}
-          problem={changing.problem}
-          onSubmit={() => void setActive(false)}
+          change={changing}
+          onSubmit={() => changing.run({ id, active: false })}
           onClose={close}
         >
           <p>
@@ -83,10 +74,9 @@ export function WebhookActions({
       {dialog === 'rotate' && (
         <RotateDialog
           title="Rotate the secret"
+          call="webhooks.rotateSecret"
+          id={id}
           old="The old secret"
-          rotate={(overlapSeconds) =>
-            call('webhooks.rotateSecret', { id: webhook.id, overlapSeconds })
-          }
           shown={({ secret }) => (
             <SecretDialog title="The new secret" secret={secret} what="secret" onClose={close}>
               Deliveries are signed with it from now on. Give it to whoever runs the receiver.
@@ -102,7 +92,8 @@ export function WebhookActions({
       {dialog === 'delete' && (
         <DeleteDialog
           title="Delete this webhook"
-          remove={() => call('webhooks.delete', { id: webhook.id })}
+          call="webhooks.delete"
+          id={id}
           onDone={() => {
             say('Deleted')
             go(href('webhooks'))
@@ -120,22 +111,18 @@ export function WebhookActions({
 function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { data } = useCatalogue()
   const [event, setEvent] = useState('')
-  const { busy, problem, run } = useChange()
   const examples = (data?.items ?? []).filter(({ example }) => example !== null)
-  const send = async () => {
-    const sent = await run(() => call('webhooks.test', { id: webhook.id, ...(event && { event }) }))
-    if (!sent) return
+  const sending = useChange('webhooks.test', () => {
     say('Test queued')
     onClose()
     go(href(`webhooks/${webhook.id}/deliveries`))
-  }
+  })
   return (
     <FormDialog
       title="Send a test"
       submit="Send"
-      busy={busy}
-      problem={problem}
-      onSubmit={() => void send()}
+      change={sending}
+      onSubmit={() => sending.run({ id: webhook.id, ...(event && { event }) })}
       onClose={onClose}
     >
       <p>

@@ -1,13 +1,13 @@
 /** The form that makes and changes a webhook. */
 import { useState } from 'preact/hooks'
-import type { Problem } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
+import { useCatalogue } from '../../state/names.ts'
+import type { Change } from '../../state/queries.ts'
 import { readDraft, type Draft, type Mistakes } from '../../text/webhook-draft.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox, Choices, Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Panel } from '../../ui/layout.tsx'
 import { ProblemNote } from '../../ui/notes.tsx'
-import { useCatalogue } from '../use-catalogue.ts'
 import { FilterTrial } from './filter-trial.tsx'
 
 const TRANSFORMS = ['slack', 'discord', 'teams', 'cloudevents']
@@ -15,14 +15,12 @@ const TRANSFORMS = ['slack', 'discord', 'teams', 'cloudevents']
 export function WebhookForm({
   initial,
   isNew,
-  busy,
-  problem,
+  change: { busy, problem },
   onSubmit,
 }: {
   initial: Draft
   isNew: boolean
-  busy: boolean
-  problem: Problem | undefined
+  change: Pick<Change<never>, 'busy' | 'problem'>
   onSubmit: (draft: Draft) => void
 }) {
   const { session } = useSession()

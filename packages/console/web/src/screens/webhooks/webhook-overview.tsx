@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Webhook } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
 import { AttemptStrip } from '../../charts/attempt-strip.tsx'
 import { useSession } from '../../shell/session.ts'
-import { useChange } from '../../state/use-change.ts'
-import { useQuery } from '../../state/use-query.ts'
+import { useCall } from '../../state/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
 import { ExactTime, Facts, Outside, Tags, Time } from '../../ui/facts.tsx'
@@ -18,10 +16,9 @@ import { DeliveryCharts, useStats } from '../overview/delivery-charts.tsx'
 export function WebhookOverview({ webhook }: { webhook: Webhook }) {
   const { may } = useSession()
   const { id, filter, metadata } = webhook
-  const recent = useQuery(
-    may('deliveries:read') ? id : null,
-    (signal) => call('deliveries.list', { webhookId: id, limit: 96 }, signal),
-    ['deliveries'],
+  const recent = useCall(
+    'deliveries.list',
+    may('deliveries:read') ? { webhookId: id, limit: 96 } : null,
   )
   const stats = useStats(may('deliveries:read') ? { webhookId: id } : null)
   return (
@@ -90,19 +87,15 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
 
 /** The secret is loaded only when it is to be shown. */
 function Signing({ id }: { id: string }) {
-  const [secret, setSecret] = useState('')
-  const { busy, problem, run } = useChange()
-  const reveal = async () => {
-    const secrets = await run(() => call('webhooks.secrets', { id }))
-    if (secrets) setSecret(secrets.secret)
-  }
+  const [asked, setAsked] = useState(false)
+  const { data, problem, loading, reload } = useCall('webhooks.secrets', asked ? { id } : null)
   return (
     <>
       <h3 class="part">Secret</h3>
-      {secret ? (
-        <Secret text={secret} what="secret" />
+      {data ? (
+        <Secret text={data.secret} what="secret" />
       ) : (
-        <Button busy={busy} onClick={() => void reveal()}>
+        <Button busy={loading} onClick={() => (asked ? reload() : setAsked(true))}>
           Show the signing secret
         </Button>
       )}

@@ -1,16 +1,15 @@
 /** One webhook: its results, its deliveries, its settings, and the actions on it. */
 import type { Webhook } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
+import { useCall, usePages } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
-import { usePages } from '../../state/use-pages.ts'
-import { useQuery } from '../../state/use-query.ts'
 import { webhookState } from '../../text/states.ts'
-import { AttemptsTable } from '../../ui/attempts-table.tsx'
+import { attemptsTable } from '../../ui/attempts-table.tsx'
 import { Link } from '../../ui/button.tsx'
 import { Badge, ExactTime, Id } from '../../ui/facts.tsx'
 import { Panel, Screen, Tabs } from '../../ui/layout.tsx'
-import { Empty, Loading, Note, ProblemNote } from '../../ui/notes.tsx'
+import { Answered, Empty, Note } from '../../ui/notes.tsx'
+import { PagedTable } from '../../ui/table.tsx'
 import { EditWebhook } from './edit-webhook.tsx'
 import { NewWebhookScreen } from './new-webhook.tsx'
 import { WebhookActions } from './webhook-actions.tsx'
@@ -28,8 +27,8 @@ export const WebhookScreen = ({ id, tab }: { id: string; tab: string }) =>
 
 function OneWebhook({ id, tab }: { id: string; tab: string }) {
   const { may } = useSession()
-  const query = useQuery(id, (signal) => call('webhooks.get', { id }, signal), ['webhooks'])
-  const { data: webhook, problem, reload } = query
+  const answer = useCall('webhooks.get', { id })
+  const { data: webhook } = answer
   const tabs = TABS.filter(
     ([path]) =>
       (path !== 'settings' || may('webhooks:write')) &&
@@ -40,29 +39,27 @@ function OneWebhook({ id, tab }: { id: string; tab: string }) {
       title={<bdi>{webhook?.label ?? webhook?.url ?? 'Webhook'}</bdi>}
       back={{ to: href('webhooks'), label: 'Webhooks' }}
       about={webhook && <Heading webhook={webhook} />}
-      actions={
-        webhook && may('webhooks:write') && <WebhookActions webhook={webhook} onChanged={reload} />
-      }
+      actions={webhook && may('webhooks:write') && <WebhookActions webhook={webhook} />}
     >
-      {problem && <ProblemNote problem={problem} retry={reload} />}
-      {query.loading && <Loading />}
-      {webhook && (
-        <>
-          <WebhookProblem webhook={webhook} />
-          <Tabs
-            label="Views of this webhook"
-            tabs={tabs.map(([path, name]) => ({
-              to: href(`webhooks/${id}${path && `/${path}`}`),
-              name,
-              current: path === tab,
-            }))}
-          />
-          {tab === '' && <WebhookOverview webhook={webhook} />}
-          {tab === 'deliveries' && <Deliveries id={id} dead={false} />}
-          {tab === 'dead-letters' && <Deliveries id={id} dead />}
-          {tab === 'settings' && <EditWebhook webhook={webhook} onChanged={reload} />}
-        </>
-      )}
+      <Answered of={answer}>
+        {(webhook) => (
+          <>
+            <WebhookProblem webhook={webhook} />
+            <Tabs
+              label="Views of this webhook"
+              tabs={tabs.map(([path, name]) => ({
+                to: href(`webhooks/${id}${path && `/${path}`}`),
+                name,
+                current: path === tab,
+              }))}
+            />
+            {tab === '' && <WebhookOverview webhook={webhook} />}
+            {tab === 'deliveries' && <Deliveries id={id} dead={false} />}
+            {tab === 'dead-letters' && <Deliveries id={id} dead />}
+            {tab === 'settings' && <EditWebhook webhook={webhook} />}
+          </>
+        )}
+      </Answered>
     </Screen>
   )
 }
@@ -113,12 +110,7 @@ function WebhookProblem({
 }
 
 function Deliveries({ id, dead }: { id: string; dead: boolean }) {
-  const name = dead ? 'deadLetters.list' : 'deliveries.list'
-  const pages = usePages(
-    `${name}/${id}`,
-    (after, signal) => call(name, { webhookId: id, ...(after && { after }) }, signal),
-    ['deliveries', 'webhooks'],
-  )
+  const pages = usePages(dead ? 'deadLetters.list' : 'deliveries.list', { webhookId: id })
   return (
     <>
       <p class="after-tabs">
@@ -127,9 +119,9 @@ function Deliveries({ id, dead }: { id: string; dead: boolean }) {
         </Link>
       </p>
       <Panel flush>
-        <AttemptsTable
+        <PagedTable
+          {...attemptsTable(dead ? ['webhook', 'status', 'next'] : ['webhook', 'next'])}
           pages={pages}
-          without={dead ? ['webhook', 'status', 'next'] : ['webhook', 'next']}
           empty={
             dead ? (
               <Empty title="No dead letters">

@@ -1,86 +1,40 @@
-import type { CallInput, Webhook } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
+import type { Webhook } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
-import { href, useFilters } from '../../state/router.ts'
-import { usePages } from '../../state/use-pages.ts'
+import { href } from '../../state/router.ts'
 import { webhookState } from '../../text/states.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, Tags, Time } from '../../ui/facts.tsx'
-import { Panel, Screen } from '../../ui/layout.tsx'
-import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx'
+import { TENANT } from '../../ui/filters.tsx'
+import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
-import { PagedTable, type Column } from '../../ui/table.tsx'
-import { TenantFilter, TenantName } from '../../ui/tenant.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { TenantName } from '../../ui/tenant.tsx'
 
-type WebhookQuery = CallInput<'webhooks.list'>
-
-const STATES = [
-  { value: 'active', label: 'Active' },
-  { value: 'failing', label: 'Failing' },
-  { value: 'paused', label: 'Paused' },
-  { value: 'disabled', label: 'Disabled' },
+const FILTERS = [
+  TENANT,
+  {
+    name: 'state',
+    label: 'State',
+    choices: ['Active', 'Failing', 'Paused', 'Disabled'].map((label) => ({
+      value: label.toLowerCase(),
+      label,
+    })),
+  },
 ]
 
-export function WebhooksScreen() {
-  const { session, may } = useSession()
-  const { values, set, clear, given, any } = useFilters(['tenant', 'state'])
-  const pages = usePages(
-    JSON.stringify(given),
-    (after, signal) =>
-      call('webhooks.list', { ...(given as WebhookQuery), ...(after && { after }) }, signal),
-    ['webhooks'],
-  )
-  const add = may('webhooks:write') && (
-    <ButtonLink to={href('webhooks/new', { tenant: given.tenant })} kind="primary" icon="plus">
-      New webhook
-    </ButtonLink>
-  )
-  const columns = session.operator ? COLUMNS : COLUMNS.filter(({ name }) => name !== 'Tenant')
-  return (
-    <Screen title="Webhooks" about="Addresses that events are sent to." actions={add}>
-      <FilterBar any={any} onClear={clear}>
-        <TenantFilter value={values.tenant} onValue={(tenant) => set({ tenant })} />
-        <ChoiceFilter
-          label="State"
-          value={values.state}
-          choices={STATES}
-          onValue={(state) => set({ state })}
-        />
-      </FilterBar>
-      <Panel flush>
-        <PagedTable
-          label="Webhooks"
-          pages={pages}
-          id={({ id }) => id}
-          to={({ id }) => href(`webhooks/${id}`)}
-          columns={columns}
-          empty={
-            any ? (
-              <Empty title="No webhook matches">Clear some of the filters to see more.</Empty>
-            ) : (
-              <Empty title="No webhooks yet" action={add}>
-                A webhook is an address and the events that it wants. Its deliveries are signed,
-                retried and logged.
-              </Empty>
-            )
-          }
-        />
-      </Panel>
-    </Screen>
-  )
-}
+const webhookHref = ({ id }: Webhook): string => href(`webhooks/${id}`)
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {
     name: 'Webhook',
     kind: 'main',
     bare: true,
-    cell: ({ id, label, url }) => (
+    cell: (row) => (
       <>
-        <Link to={href(`webhooks/${id}`)} class="main-line">
-          <bdi>{label ?? url}</bdi>
+        <Link to={webhookHref(row)} class="main-line">
+          <bdi>{row.label ?? row.url}</bdi>
         </Link>
-        {label && <bdi class="sub-line mono">{url}</bdi>}
+        {row.label && <bdi class="sub-line mono">{row.url}</bdi>}
       </>
     ),
   },
@@ -93,7 +47,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     },
   },
   { name: 'Events', cell: ({ events }) => <Tags of={events} most={2} /> },
-  { name: 'Tenant', cell: ({ tenant }) => <TenantName of={tenant} /> },
+  { name: 'Tenant', operators: true, cell: ({ tenant }) => <TenantName of={tenant} /> },
   {
     name: 'Last success',
     kind: 'end',
@@ -101,3 +55,35 @@ const COLUMNS: readonly Column<Webhook>[] = [
   },
   { name: 'Created', kind: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
+
+export function WebhooksScreen() {
+  const { may } = useSession()
+  const list = useList('webhooks.list', FILTERS)
+  const add = may('webhooks:write') && (
+    <ButtonLink
+      to={href('webhooks/new', { tenant: list.values['tenant'] })}
+      kind="primary"
+      icon="plus"
+    >
+      New webhook
+    </ButtonLink>
+  )
+  return (
+    <ListScreen
+      title="Webhooks"
+      about="Addresses that events are sent to."
+      actions={add}
+      list={list}
+      label="Webhooks"
+      to={webhookHref}
+      columns={COLUMNS}
+      unmatched="No webhook matches"
+      empty={
+        <Empty title="No webhooks yet" action={add}>
+          A webhook is an address and the events that it wants. Its deliveries are signed, retried
+          and logged.
+        </Empty>
+      }
+    />
+  )
+}

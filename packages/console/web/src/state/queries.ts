@@ -1,0 +1,222 @@
+/**
+ * What the page has read from the server, and when it is read again: by call, on a hint of the stream,
+ * and after a change by the user.
+ */
+import {
+  MutationCache,
+  QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  type InfiniteData,
+  type Query,
+} from '@tanstack/preact-query'
+import { useRef } from 'preact/hooks'
+import type { CallInput, CallName, CallResult, Hint, Page } from '../server/contract.ts'
+import { asProblem, call, type Problem } from '../server/call.ts'
+
+type Topic = Hint['type']
+
+/** What changes the answer of a call: by its name, else by the part of it before the dot. */
+const TOPICS: Record<string, readonly Topic[]> = {
+  webhooks: ['webhooks'],
+  deliveries: ['deliveries'],
+  deadLetters: ['deliveries', 'webhooks'],
+  stats: ['deliveries'],
+  events: ['deliveries'],
+  inbound: ['inbound'],
+  users: ['users'],
+  keys: ['keys'],
+  tenants: ['users', 'keys', 'webhooks'],
+  sessions: ['session'],
+  audit: ['audit'],
+  health: ['deliveries'],
+  // A form is filled from them, and keeps what it was filled with.
+  'webhooks.secrets': [],
+  'webhooks.tryFilter': [],
+  'webhooks.recover': [],
+  // What was made is on show, in a dialog that goes with the old key.
+  'keys.rotate': [],
+}
+const topicsOf = (name: unknown): readonly Topic[] =>
+  TOPICS[String(name)] ?? TOPICS[String(name).split('.')[0] ?? ''] ?? []
+const concerns = ({ queryKey }: Query, isOf: (topic: Topic) => boolean): boolean =>
+  topicsOf(queryKey[0]).some(isOf)
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    // An answer is shared by the parts of a screen, and goes with the last of them.
+    queries: { gcTime: 0, retry: false, refetchOnWindowFocus: false, networkMode: 'always' },
+    mutations: { networkMode: 'always' },
+  },
+  mutationCache: new MutationCache({
+    // After what the page does itself: it may have left what it had shown of it.
+    onSettled: (_result, error, _input, _context, { options: { mutationKey: [name] = [] } }) => {
+      const topics = topicsOf(name)
+      if (error || topics.length === 0) return
+      void queries.invalidateQueries({
+        predicate: (query) => concerns(query, (topic) => topics.includes(topic)),
+      })
+    },
+  }),
+})
+
+/** At most one read in this time, for however many hints. */
+const QUIET_MS = 1500
+/** A read that is under way for longer than this after a hint is ended, and begun again. */
+const PATIENCE_MS = 10_000
+const hinted = new Map<Query, number>()
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** What is shown of the topic is read again: soon, then at most every {@link QUIET_MS}. */
+export function hint(isOf: (topic: Topic) => boolean): void {
+  for (const query of queries.getQueryCache().getAll())
+    if (!hinted.has(query) && concerns(query, isOf)) hinted.set(query, Date.now())
+  timer ??= setTimeout(readHinted, QUIET_MS)
+}
+
+function readHinted(): void {
+  timer = undefined
+  for (const [query, at] of hinted) {
+    // Where answers take longer than the time between two hints, none would ever be shown.
+    if (query.state.fetchStatus === 'fetching' && Date.now() - at < PATIENCE_MS) continue
+    hinted.delete(query)
+    // A list that was read further stays as it is: its reader would lose the place.
+    const { pages = [] } = (query.state.data ?? {}) as Partial<InfiniteData<unknown>>
+    if (pages.length > 1) continue
+    const one = { queryKey: query.queryKey, exact: true }
+    void queries.cancelQueries(one).then(() => queries.invalidateQueries(one))
+  }
+  if (hinted.size > 0) timer = setTimeout(readHinted, QUIET_MS)
+}
+
+export interface Answer<Data> {
+  data: Data | undefined
+  problem: Problem | undefined
+  loading: boolean
+  reload: () => void
+}
+
+interface Read<Data> {
+  data: Data | undefined
+  error: Error | null
+  isLoading: boolean
+  refetch: () => unknown
+}
+
+/** Until a read that failed is answered, its problem stays: a note would come and go with each try. */
+function useAnswer<Data>(key: readonly unknown[], { data, error, isLoading, refetch }: Read<Data>) {
+  const hash = JSON.stringify(key)
+  const failed = useRef({ hash, error })
+  if (!isLoading || failed.current.hash !== hash) failed.current = { hash, error }
+  const problem = failed.current.error ? asProblem(failed.current.error) : undefined
+  return { data, problem, loading: isLoading && !problem, reload: () => void refetch() }
+}
+
+/**
+ * The answer of a call, which is not made where its input is `null`. `key` identifies the answer where its
+ * input does not: when it changes, the former answer is dropped.
+ */
+export function useCall<Name extends CallName>(
+  name: Name,
+  input: CallInput<Name> | (() => CallInput<Name>) | null,
+  {
+    key = input,
+    ...options
+  }: {
+    key?: unknown
+    gcTime?: number
+    staleTime?: number
+    refetchInterval?: (query: { state: { data: CallResult<Name> | undefined } }) => number | false
+  } = {},
+): Answer<CallResult<Name>> {
+  const queryKey = [name, key]
+  const read = useQuery<CallResult<Name>>(
+    {
+      ...options,
+      queryKey,
+      queryFn: ({ signal }) =>
+        call(name, (typeof input === 'function' ? input() : input) as CallInput<Name>, signal),
+      enabled: input !== null,
+    },
+    queries,
+  )
+  return useAnswer(queryKey, read)
+}
+
+/** The calls that read a list, and its rows. */
+export type ListName = {
+  [Name in CallName]: CallResult<Name> extends Page<unknown>
+    ? CallInput<Name> extends { after?: string }
+      ? Name
+      : never
+    : never
+}[CallName]
+export type RowOf<Name extends ListName> = CallResult<Name>['items'][number]
+
+export interface Pages<Row> {
+  rows: readonly Row[] | undefined
+  problem?: Problem | undefined
+  hasMore?: boolean
+  /** The page ended early: there may be more of what is looked for, further on. */
+  isCut?: boolean
+  loadingMore?: boolean
+  more?: () => void
+  reload: () => void
+}
+
+/** A list that is read page by page: newest first, `after` the last row shown. */
+export function usePages<Name extends ListName>(
+  name: Name,
+  input: CallInput<Name>,
+): Pages<RowOf<Name>> {
+  const queryKey = [name, input, 'pages']
+  type Part = Page<RowOf<Name>> & { complete?: boolean }
+  const read = useInfiniteQuery<Part, Error, InfiniteData<Part>, unknown[], string | null>(
+    {
+      queryKey,
+      queryFn: async ({ signal, pageParam: after }) =>
+        (await call(name, { ...input, ...(after && { after }) }, signal)) as Part,
+      initialPageParam: null,
+      getNextPageParam: ({ next }) => next,
+    },
+    queries,
+  )
+  const { data, problem, reload } = useAnswer(queryKey, read)
+  return {
+    rows: data?.pages.flatMap(({ items }) => items),
+    problem,
+    hasMore: read.hasNextPage,
+    isCut: data?.pages.at(-1)?.complete === false,
+    loadingMore: read.isFetchingNextPage,
+    more: () => void read.fetchNextPage(),
+    reload,
+  }
+}
+
+export interface Change<Input> {
+  busy: boolean
+  problem: Problem | undefined
+  /** What it was last run with. */
+  input: Input | undefined
+  run: (input: Input) => void
+}
+
+/** A change by the user: what is shown of its kind is read again after it. */
+export function useChange<
+  Name extends CallName,
+  Input = CallInput<Name>,
+  Result = CallResult<Name>,
+>(
+  name: Name,
+  onDone: (result: Result, input: Input) => void,
+  does: (input: Input) => Promise<Result> = (input) =>
+    call(name, input as CallInput<Name>) as Promise<Result>,
+): Change<Input> {
+  const { isPending, error, variables, mutate } = useMutation<Result, Error, Input>(
+    { mutationKey: [name], mutationFn: does, onSuccess: (result, input) => onDone(result, input) },
+    queries,
+  )
+  const problem = error ? asProblem(error) : undefined
+  return { busy: isPending, problem, input: variables, run: mutate }
+}

@@ -1,0 +1,158 @@
+/** The filters of a list. They are part of the URL, so that a link shows what its sender saw. */
+import { useEffect, useState } from 'preact/hooks'
+import { useSession } from '../shell/session.ts'
+import { useCatalogue, useWebhooks, webhookName } from '../state/names.ts'
+import { fromLocal, toLocal } from '../text/format.ts'
+import { Button } from './button.tsx'
+import { Select, TextField, type Choice } from './field.tsx'
+
+export interface Filter {
+  /** In the address, and in the input of the call. */
+  name: string
+  label: string
+  /** One of these is chosen. Without them a text is typed, or what the kind says. */
+  choices?: readonly Choice[]
+  /** `tenant`: only an operator sees more than one; `event`: a name of the catalogue. */
+  kind?: 'tenant' | 'event' | 'webhook' | 'time'
+  placeholder?: string
+  /** It is needed now and then. */
+  more?: boolean
+  /** What is typed or chosen, of the value in the address, and back. */
+  shown?: (value: string) => string
+  read?: (typed: string) => string
+}
+
+export const TENANT = {
+  name: 'tenant',
+  label: 'Tenant',
+  kind: 'tenant',
+  placeholder: 'All',
+} as const
+export const EVENT = { name: 'event', label: 'Event', kind: 'event' } as const
+export const WEBHOOK = { name: 'webhookId', label: 'Webhook', kind: 'webhook' } as const
+/** From when, and until when. */
+export const SPAN = [
+  { name: 'since', label: 'From', kind: 'time', more: true },
+  { name: 'until', label: 'Until', kind: 'time', more: true },
+] as const
+
+export type FilterValues = Readonly<Record<string, string>>
+
+export function FilterBar({
+  filters,
+  values,
+  onChange,
+  onClear,
+}: {
+  filters: readonly Filter[]
+  values: FilterValues
+  onChange: (change: Record<string, string>) => void
+  /** Where there is anything to clear. */
+  onClear: (() => void) | false
+}) {
+  const { session } = useSession()
+  const all = filters.filter(({ kind }) => session.operator || kind !== 'tenant')
+  const more = all.filter((filter) => filter.more)
+  const [opened, setOpened] = useState(more.some(({ name }) => values[name]))
+  if (all.length === 0) return null
+  const field = (filter: Filter) => (
+    <Field
+      key={filter.name}
+      filter={filter}
+      value={values[filter.name] ?? ''}
+      onValue={(value) => onChange({ [filter.name]: value })}
+    />
+  )
+  return (
+    <search class="filters" aria-label="Filters">
+      {all.filter((filter) => !filter.more).map(field)}
+      {opened && more.map(field)}
+      <div class="filter-actions">
+        {more.length > 0 && (
+          <Button kind="quiet" expanded={opened} onClick={() => setOpened(!opened)}>
+            {opened ? 'Fewer filters' : 'More filters'}
+          </Button>
+        )}
+        {onClear && (
+          <Button kind="quiet" icon="close" onClick={onClear}>
+            Clear
+          </Button>
+        )}
+      </div>
+    </search>
+  )
+}
+
+interface FieldProps {
+  filter: Filter
+  value: string
+  onValue: (value: string) => void
+}
+
+function Field(props: FieldProps) {
+  const { filter, value, onValue } = props
+  const { label, kind, choices, shown = String, read = String } = filter
+  if (kind === 'webhook') return <WebhookField {...props} />
+  if (kind === 'event') return <EventField {...props} />
+  if (kind === 'time') {
+    return (
+      <TextField
+        label={label}
+        type="datetime-local"
+        value={toLocal(value)}
+        onValue={(local) => onValue(fromLocal(local))}
+      />
+    )
+  }
+  if (!choices) return <TypedField {...props} />
+  return (
+    <Select
+      label={label}
+      value={shown(value)}
+      onValue={(chosen) => onValue(read(chosen))}
+      choices={[{ value: '', label: 'Any' }, ...choices]}
+    />
+  )
+}
+
+const PAUSE_MS = 350
+
+/** Takes effect when its writer pauses. */
+function TypedField({
+  filter: { label, placeholder = 'Any', read = String },
+  value,
+  onValue,
+  list,
+}: FieldProps & { list?: readonly string[] }) {
+  const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value])
+  useEffect(() => {
+    if (text === value) return
+    const timer = setTimeout(() => onValue(read(text.trim())), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <TextField
+      label={label}
+      type="search"
+      value={text}
+      onValue={setText}
+      placeholder={placeholder}
+      {...(list && { list })}
+    />
+  )
+}
+
+const EventField = (props: FieldProps) => <TypedField {...props} list={useCatalogue().names} />
+
+/** A choice of names where there are few webhooks; else a field for the id. */
+function WebhookField(props: FieldProps) {
+  const { items, whole } = useWebhooks()
+  const label = `${props.filter.label} id`
+  if (!whole || (props.value && !items.some(({ id }) => id === props.value)))
+    return <TypedField {...props} filter={{ ...props.filter, label }} />
+  const choices = items.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) }))
+  return (
+    <Field {...props} filter={{ name: props.filter.name, label: props.filter.label, choices }} />
+  )
+}
