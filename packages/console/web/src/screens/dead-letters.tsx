@@ -23,15 +23,6 @@ export function DeadLettersScreen() {
   const webhookId = list.values['webhookId'] ?? ''
   // What a filter has taken out of sight is not redriven.
   const visible = chosen.filter(({ id }) => rows.some((row) => row.id === id))
-  const redrive = useChange(
-    'deadLetters.redrive',
-    (redriven: number) => {
-      say(`${plural(redriven, 'delivery', 'deliveries')} queued again`)
-      setAsking(null)
-      setChosen([])
-    },
-    redriveSome,
-  )
   const writable = may('deliveries:write')
   return (
     <ListScreen
@@ -60,24 +51,11 @@ export function DeadLettersScreen() {
       }
     >
       {asking && (
-        <FormDialog
-          {...(asking === 'all'
-            ? { title: 'Redrive all dead letters', submit: 'Redrive all' }
-            : {
-                title: 'Redrive the chosen dead letters',
-                submit: `Redrive ${visible.length}`,
-                disabled: visible.length === 0,
-              })}
-          change={redrive}
-          onSubmit={() => redrive.run(asking === 'all' ? webhookId : visible)}
+        <RedriveDialog
+          of={asking === 'all' ? webhookId : visible}
+          onDone={() => setChosen([])}
           onClose={() => setAsking(null)}
-        >
-          <p>
-            {asking === 'all'
-              ? 'All dead letters of this webhook are queued again, each with all its attempts. Whatever the receiver still refuses comes back here.'
-              : `${plural(visible.length, 'delivery is', 'deliveries are')} queued again, each with all its attempts.`}
-          </p>
-        </FormDialog>
+        />
       )}
     </ListScreen>
   )
@@ -100,8 +78,48 @@ const chooser = (chosen: readonly Attempt[], onChosen: (chosen: readonly Attempt
   ),
 })
 
-/** All of a webhook, or some: then one call for each webhook that they are of. */
-async function redriveSome(of: string | readonly Attempt[]): Promise<number> {
+/** Of a webhook, or some. */
+type Letters = string | readonly Attempt[]
+
+function RedriveDialog({
+  of,
+  onDone,
+  onClose,
+}: {
+  of: Letters
+  onDone: () => void
+  onClose: () => void
+}) {
+  const redriving = useChange(
+    'deadLetters.redrive',
+    (redriven: number) => {
+      say(`${plural(redriven, 'delivery', 'deliveries')} queued again`)
+      onDone()
+      onClose()
+    },
+    redrive,
+  )
+  const isAll = typeof of === 'string'
+  return (
+    <FormDialog
+      title={isAll ? 'Redrive all dead letters' : 'Redrive the chosen dead letters'}
+      submit={isAll ? 'Redrive all' : `Redrive ${of.length}`}
+      change={redriving}
+      disabled={of.length === 0}
+      onSubmit={() => redriving.run(of)}
+      onClose={onClose}
+    >
+      <p>
+        {isAll
+          ? 'All dead letters of this webhook are queued again, each with all its attempts. Whatever the receiver still refuses comes back here.'
+          : `${plural(of.length, 'delivery is', 'deliveries are')} queued again, each with all its attempts.`}
+      </p>
+    </FormDialog>
+  )
+}
+
+/** Of some, one call for each webhook that they are of. */
+async function redrive(of: Letters): Promise<number> {
   if (typeof of === 'string') return (await call('deadLetters.redrive', { webhookId: of })).redriven
   let done = 0
   for (const [webhookId, letters] of Map.groupBy(of, (letter) => letter.webhookId)) {

@@ -44,7 +44,7 @@ function begin(): void {
     failures = 0
     setConnected(true)
     // There were no hints of changes from before the stream was open.
-    hint(() => true)
+    hint()
   })
   opened.addEventListener('error', () => {
     if (stream !== opened) return
@@ -55,10 +55,7 @@ function begin(): void {
     for (const listener of lost) listener()
     retry = setTimeout(follow, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)])
   })
-  opened.addEventListener('message', ({ data }) => {
-    const { type } = JSON.parse(String(data)) as Hint
-    hint((topic) => topic === type)
-  })
+  opened.addEventListener('message', ({ data }) => hint((JSON.parse(String(data)) as Hint).type))
 }
 
 function end(): void {

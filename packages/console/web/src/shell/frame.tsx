@@ -52,10 +52,10 @@ function CurrentScreen({ path }: { path: string }) {
   const found = screenAt(path)
   if (found && isOpen(found.screen, session)) {
     const { screen, rest } = found
-    return <>{rest.length > 0 && screen.one ? screen.one(...rest) : screen.list()}</>
+    return rest.length > 0 && screen.one ? <>{screen.one(...rest)}</> : <screen.list />
   }
   const [first] = openScreens(session)
-  if (path === '' && first) return <>{first.list()}</>
+  if (path === '' && first) return <first.list />
   return (
     <Empty
       title="There is no such page"

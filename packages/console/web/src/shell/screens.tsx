@@ -2,7 +2,7 @@
  * The screens: their paths, who sees them, and their components. One table for rail, jump and
  * routes.
  */
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
 import type { Right, SignedIn } from '../server/contract.ts'
 import { AuditScreen } from '../screens/audit.tsx'
 import { CatalogueScreen } from '../screens/catalogue.tsx'
@@ -25,150 +25,77 @@ import { WebhooksScreen } from '../screens/webhooks/webhooks.tsx'
 import type { IconName } from '../ui/icon.tsx'
 
 export interface ScreenEntry {
+  group: 'Webhooks' | 'Access' | 'System' | null
   path: string
   name: string
   icon: IconName
-  group: 'Webhooks' | 'Access' | 'System' | null
   /** Any of them opens it. */
   rights: readonly Right[]
   needs: 'auth' | 'webhooks' | null
-  list: () => ComponentChildren
+  list: ComponentType
   /** The rest of the path below it. */
   one?: (...rest: string[]) => ComponentChildren
 }
 
+/** Its icon and the right that opens it have the name of its path, where nothing else is said. */
+const screen = (
+  group: ScreenEntry['group'],
+  path: string,
+  name: string,
+  list: ComponentType,
+  more: Partial<ScreenEntry> = {},
+): ScreenEntry => ({
+  group,
+  path,
+  name,
+  icon: path as IconName,
+  rights: [`${path}:read` as Right],
+  needs: group === 'Webhooks' ? 'webhooks' : null,
+  list,
+  ...more,
+})
+
 export const SCREENS: readonly ScreenEntry[] = [
-  {
-    path: '',
-    name: 'Overview',
+  screen(null, '', 'Overview', OverviewScreen, {
     icon: 'overview',
-    group: null,
     rights: ['deliveries:read', 'webhooks:read', 'keys:read'],
-    needs: null,
-    list: () => <OverviewScreen />,
-  },
-  {
-    path: 'webhooks',
-    name: 'Webhooks',
-    icon: 'webhooks',
-    group: 'Webhooks',
-    rights: ['webhooks:read'],
-    needs: 'webhooks',
-    list: () => <WebhooksScreen />,
-    one: (id, tab) => <WebhookScreen key={id} id={id ?? ''} tab={tab ?? ''} />,
-  },
-  {
-    path: 'deliveries',
-    name: 'Deliveries',
-    icon: 'deliveries',
-    group: 'Webhooks',
-    rights: ['deliveries:read'],
-    needs: 'webhooks',
-    list: () => <DeliveriesScreen />,
-    one: (webhookId, deliveryId) => (
-      <DeliveryScreen key={deliveryId} webhookId={webhookId ?? ''} deliveryId={deliveryId ?? ''} />
+  }),
+  screen('Webhooks', 'webhooks', 'Webhooks', WebhooksScreen, {
+    one: (id = '', tab = '') => <WebhookScreen key={id} id={id} tab={tab} />,
+  }),
+  screen('Webhooks', 'deliveries', 'Deliveries', DeliveriesScreen, {
+    one: (webhookId = '', deliveryId = '') => (
+      <DeliveryScreen key={deliveryId} webhookId={webhookId} deliveryId={deliveryId} />
     ),
-  },
-  {
-    path: 'dead-letters',
-    name: 'Dead letters',
+  }),
+  screen('Webhooks', 'dead-letters', 'Dead letters', DeadLettersScreen, {
     icon: 'dead',
-    group: 'Webhooks',
     rights: ['deliveries:read'],
-    needs: 'webhooks',
-    list: () => <DeadLettersScreen />,
-  },
-  {
-    path: 'events',
-    name: 'Events',
-    icon: 'events',
-    group: 'Webhooks',
-    rights: ['events:read'],
-    needs: 'webhooks',
-    list: () => <EventsScreen />,
-    one: (name, id) => <EventScreen key={`${name}/${id}`} name={name ?? ''} id={id ?? ''} />,
-  },
-  {
-    path: 'inbound',
-    name: 'Inbound',
-    icon: 'inbound',
-    group: 'Webhooks',
-    rights: ['inbound:read'],
-    needs: 'webhooks',
-    list: () => <InboundScreen />,
-  },
-  {
-    path: 'catalogue',
-    name: 'Catalogue',
-    icon: 'catalogue',
-    group: 'Webhooks',
-    rights: ['webhooks:read'],
-    needs: 'webhooks',
-    list: () => <CatalogueScreen />,
-  },
-  {
-    path: 'users',
-    name: 'Users',
-    icon: 'users',
-    group: 'Access',
-    rights: ['users:read'],
+  }),
+  screen('Webhooks', 'events', 'Events', EventsScreen, {
+    one: (name = '', id = '') => <EventScreen key={`${name}/${id}`} name={name} id={id} />,
+  }),
+  screen('Webhooks', 'inbound', 'Inbound', InboundScreen),
+  screen('Webhooks', 'catalogue', 'Catalogue', CatalogueScreen, { rights: ['webhooks:read'] }),
+  screen('Access', 'users', 'Users', UsersScreen, {
     needs: 'auth',
-    list: () => <UsersScreen />,
-    one: (id) => <UserScreen key={id} id={id ?? ''} />,
-  },
-  {
-    path: 'keys',
-    name: 'API keys',
-    icon: 'keys',
-    group: 'Access',
-    rights: ['keys:read'],
+    one: (id = '') => <UserScreen key={id} id={id} />,
+  }),
+  screen('Access', 'keys', 'API keys', KeysScreen, {
     needs: 'auth',
-    list: () => <KeysScreen />,
-    one: (id) => <KeyScreen key={id} id={id ?? ''} />,
-  },
-  {
-    path: 'tenants',
-    name: 'Tenants',
-    icon: 'tenants',
-    group: 'Access',
-    rights: ['tenants:read'],
-    needs: null,
-    list: () => <TenantsScreen />,
-  },
-  {
-    path: 'sessions',
-    name: 'Sessions',
-    icon: 'out',
-    group: 'Access',
-    rights: ['sessions:read'],
-    needs: null,
-    list: () => <SessionsScreen />,
-  },
-  {
-    path: 'audit',
-    name: 'Audit',
-    icon: 'audit',
-    group: 'System',
-    rights: ['audit:read'],
-    needs: null,
-    list: () => <AuditScreen />,
-  },
-  {
-    path: 'health',
-    name: 'Health',
-    icon: 'health',
-    group: 'System',
-    rights: ['health:read'],
-    needs: null,
-    list: () => <HealthScreen />,
-  },
+    one: (id = '') => <KeyScreen key={id} id={id} />,
+  }),
+  screen('Access', 'tenants', 'Tenants', TenantsScreen),
+  screen('Access', 'sessions', 'Sessions', SessionsScreen, { icon: 'out' }),
+  screen('System', 'audit', 'Audit', AuditScreen),
+  screen('System', 'health', 'Health', HealthScreen),
 ]
 
 export const isOpen = ({ rights, needs }: ScreenEntry, { can, features }: SignedIn): boolean =>
   rights.some((right) => can.includes(right)) && (needs === null || features[needs])
 
 export const openScreens = (session: SignedIn): ScreenEntry[] =>
-  SCREENS.filter((screen) => isOpen(screen, session))
+  SCREENS.filter((one) => isOpen(one, session))
 
 /** None where the path is not one that this page has made. */
 function partsOf(path: string): string[] {
@@ -182,6 +109,6 @@ function partsOf(path: string): string[] {
 /** The screen of a path, and the rest of the path. */
 export function screenAt(path: string): { screen: ScreenEntry; rest: string[] } | undefined {
   const [first, ...rest] = partsOf(path)
-  const screen = SCREENS.find((one) => one.path === first)
-  return screen && (rest.length === 0 || screen.one) ? { screen, rest } : undefined
+  const found = SCREENS.find((one) => one.path === first)
+  return found && (rest.length === 0 || found.one) ? { screen: found, rest } : undefined
 }

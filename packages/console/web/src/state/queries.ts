@@ -10,6 +10,7 @@ import {
   useQuery,
   type InfiniteData,
   type Query,
+  type UseQueryResult,
 } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
 import type { CallInput, CallName, CallResult, Hint, Page } from '../server/contract.ts'
@@ -40,23 +41,23 @@ const TOPICS: Record<string, readonly Topic[]> = {
 }
 const topicsOf = (name: unknown): readonly Topic[] =>
   TOPICS[String(name)] ?? TOPICS[String(name).split('.')[0] ?? ''] ?? []
-const concerns = ({ queryKey }: Query, isOf: (topic: Topic) => boolean): boolean =>
-  topicsOf(queryKey[0]).some(isOf)
+/** Queries of one of the topics, or of any. */
+const isOf =
+  (topics?: readonly Topic[]) =>
+  ({ queryKey }: Query): boolean =>
+    topicsOf(queryKey[0]).some((topic) => topics?.includes(topic) ?? true)
 
 export const queries = new QueryClient({
   defaultOptions: {
     // An answer is shared by the parts of a screen, and goes with the last of them.
     queries: { gcTime: 0, retry: false, refetchOnWindowFocus: false, networkMode: 'always' },
-    mutations: { networkMode: 'always' },
+    // What is made may be a secret: nothing keeps it.
+    mutations: { gcTime: 0, networkMode: 'always' },
   },
   mutationCache: new MutationCache({
-    // After what the page does itself: it may have left what it had shown of it.
+    // Not `onSuccess`: a screen that is left then, as after a deletion, reads nothing again.
     onSettled: (_result, error, _input, _context, { options: { mutationKey: [name] = [] } }) => {
-      const topics = topicsOf(name)
-      if (error || topics.length === 0) return
-      void queries.invalidateQueries({
-        predicate: (query) => concerns(query, (topic) => topics.includes(topic)),
-      })
+      if (!error) void queries.invalidateQueries({ predicate: isOf(topicsOf(name)) })
     },
   }),
 })
@@ -68,10 +69,10 @@ const PATIENCE_MS = 10_000
 const hinted = new Map<Query, number>()
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** What is shown of the topic is read again: soon, then at most every {@link QUIET_MS}. */
-export function hint(isOf: (topic: Topic) => boolean): void {
-  for (const query of queries.getQueryCache().getAll())
-    if (!hinted.has(query) && concerns(query, isOf)) hinted.set(query, Date.now())
+/** What is shown of the topic, or of all, is read again: soon, then at most every {@link QUIET_MS}. */
+export function hint(topic?: Topic): void {
+  for (const query of queries.getQueryCache().findAll({ predicate: isOf(topic && [topic]) }))
+    if (!hinted.has(query)) hinted.set(query, Date.now())
   timer ??= setTimeout(readHinted, QUIET_MS)
 }
 
@@ -97,10 +98,7 @@ export interface Answer<Data> {
   reload: () => void
 }
 
-interface Read<Data> {
-  data: Data | undefined
-  error: Error | null
-  isLoading: boolean
+type Read<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'isLoading'> & {
   refetch: () => unknown
 }
 

@@ -1,16 +1,40 @@
 /** The fields that a new key and a change of one have in common. */
+import { useState } from 'preact/hooks'
+import type { KeyFields } from '../../server/contract.ts'
 import { useCall } from '../../state/queries.ts'
-import { MOST_LIMITS, type KeyDraft, type LimitDraft } from '../../text/key-draft.ts'
+import { MOST_LIMITS, readKeyDraft, type KeyDraft, type LimitDraft } from '../../text/key-draft.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Choices, Select, TextArea, TextField } from '../../ui/field.tsx'
 
-export function KeyFieldsForm({
-  draft,
-  set,
-}: {
+/** `read` gives the fields, or says in the form what is wrong with them. */
+export function useKeyForm(initial: KeyDraft) {
+  const [draft, setDraft] = useState(initial)
+  const [mistake, setMistake] = useState('')
+  const read = (): KeyFields | undefined => {
+    const result = readKeyDraft(draft)
+    setMistake('mistake' in result ? result.mistake : '')
+    return 'fields' in result ? result.fields : undefined
+  }
+  const set = (change: Partial<KeyDraft>) => setDraft((before) => ({ ...before, ...change }))
+  const form = (
+    <>
+      <KeyFieldsForm draft={draft} set={set} />
+      {mistake && (
+        <p class="problem-text" role="alert">
+          {mistake}
+        </p>
+      )}
+    </>
+  )
+  return { form, read }
+}
+
+interface KeyFormProps {
   draft: KeyDraft
   set: (change: Partial<KeyDraft>) => void
-}) {
+}
+
+function KeyFieldsForm({ draft, set }: KeyFormProps) {
   const { data } = useCall('keys.scopes', {})
   const known = (data?.items ?? []).filter(({ grantable }) => grantable).map(({ name }) => name)
   const all = [...new Set([...known, ...draft.scopes])]

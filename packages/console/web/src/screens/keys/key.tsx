@@ -5,7 +5,7 @@ import { useSession } from '../../shell/session.ts'
 import { useCall, useChange } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
 import { count, span } from '../../text/format.ts'
-import { keyChanges, keyDraftOf, readKeyDraft } from '../../text/key-draft.ts'
+import { keyChanges, keyDraftOf } from '../../text/key-draft.ts'
 import { keyState } from '../../text/states.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
@@ -16,7 +16,7 @@ import { Answered, Note, ProblemNote } from '../../ui/notes.tsx'
 import { RotateDialog } from '../../ui/rotate-dialog.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 import { say } from '../../ui/toasts.tsx'
-import { KeyFieldsForm } from './key-fields.tsx'
+import { useKeyForm } from './key-fields.tsx'
 import { MadeKey } from './new-key.tsx'
 import { UsagePanel } from './usage-chart.tsx'
 
@@ -153,16 +153,14 @@ interface Asking {
 
 function EditDialog({ of, onClose }: Asking) {
   const initial = keyDraftOf(of)
-  const [draft, setDraft] = useState(initial)
-  const [mistake, setMistake] = useState('')
+  const { form, read } = useKeyForm(initial)
   const saving = useChange('keys.update', () => {
     say('Saved')
     onClose()
   })
   const save = () => {
-    const read = readKeyDraft(draft)
-    setMistake('mistake' in read ? read.mistake : '')
-    if ('fields' in read) saving.run({ id: of.id, ...keyChanges(initial, read.fields) })
+    const fields = read()
+    if (fields) saving.run({ id: of.id, ...keyChanges(initial, fields) })
   }
   return (
     <FormDialog
@@ -173,15 +171,7 @@ function EditDialog({ of, onClose }: Asking) {
       onSubmit={save}
       onClose={onClose}
     >
-      <KeyFieldsForm
-        draft={draft}
-        set={(change) => setDraft((before) => ({ ...before, ...change }))}
-      />
-      {mistake && (
-        <p class="problem-text" role="alert">
-          {mistake}
-        </p>
-      )}
+      {form}
     </FormDialog>
   )
 }

@@ -2,26 +2,24 @@ import { useState } from 'preact/hooks'
 import { useCall, useChange } from '../../state/queries.ts'
 import { go, href } from '../../state/router.ts'
 import type { CallResult, CreatedApiKey } from '../../server/contract.ts'
-import { emptyKeyDraft, readKeyDraft } from '../../text/key-draft.ts'
+import { emptyKeyDraft } from '../../text/key-draft.ts'
 import { shortId } from '../../text/format.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Note, ProblemNote } from '../../ui/notes.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
-import { KeyFieldsForm } from './key-fields.tsx'
+import { useKeyForm } from './key-fields.tsx'
 
 /** Makes a key, and shows its text once. */
 export function NewKeyDialog({ userId, onClose }: { userId: string; onClose: () => void }) {
   const [owner, setOwner] = useState(userId)
-  const [draft, setDraft] = useState(emptyKeyDraft)
-  const [mistake, setMistake] = useState('')
+  const { form, read } = useKeyForm(emptyKeyDraft)
   const [made, setMade] = useState<CreatedApiKey>()
   const creating = useChange('keys.create', setMade)
   const owners = useCall('keys.owners', userId ? null : { limit: 200 })
   const create = () => {
-    const read = readKeyDraft(draft)
-    setMistake('mistake' in read ? read.mistake : '')
-    if ('fields' in read) creating.run({ userId: owner.trim(), ...read.fields })
+    const fields = read()
+    if (fields) creating.run({ userId: owner.trim(), ...fields })
   }
   if (made) return <MadeKey made={made} title="The key is made" onClose={onClose} />
   return (
@@ -36,15 +34,7 @@ export function NewKeyDialog({ userId, onClose }: { userId: string; onClose: () 
     >
       {owners.problem && <ProblemNote problem={owners.problem} retry={owners.reload} />}
       {owners.data && <Owner of={owners.data} owner={owner} onOwner={setOwner} />}
-      <KeyFieldsForm
-        draft={draft}
-        set={(change) => setDraft((before) => ({ ...before, ...change }))}
-      />
-      {mistake && (
-        <p class="problem-text" role="alert">
-          {mistake}
-        </p>
-      )}
+      {form}
     </FormDialog>
   )
 }
