@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import type { Attempt } from '../server/contract.ts'
 import { call } from '../server/call.ts'
 import { useSession } from '../shell/session.ts'
-import { useChange } from '../state/queries.ts'
 import { plural } from '../text/format.ts'
 import { attemptsTable } from '../ui/attempts-table.tsx'
 import { Button } from '../ui/button.tsx'
@@ -10,7 +9,6 @@ import { FormDialog } from '../ui/dialog.tsx'
 import { EVENT, SPAN, TENANT, WEBHOOK } from '../ui/filters.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Empty } from '../ui/notes.tsx'
-import { say } from '../ui/toasts.tsx'
 
 const FILTERS = [WEBHOOK, EVENT, { ...TENANT, more: true }, ...SPAN]
 
@@ -90,23 +88,17 @@ function RedriveDialog({
   onDone: () => void
   onClose: () => void
 }) {
-  const redriving = useChange(
-    'deadLetters.redrive',
-    (redriven: number) => {
-      say(`${plural(redriven, 'delivery', 'deliveries')} queued again`)
-      onDone()
-      onClose()
-    },
-    redrive,
-  )
   const isAll = typeof of === 'string'
   return (
     <FormDialog
       title={isAll ? 'Redrive all dead letters' : 'Redrive the chosen dead letters'}
       submit={isAll ? 'Redrive all' : `Redrive ${of.length}`}
-      change={redriving}
       disabled={of.length === 0}
-      onSubmit={() => redriving.run(of)}
+      call="deadLetters.redrive"
+      input={() => of}
+      does={redrive}
+      done={(redriven) => `${plural(redriven, 'delivery', 'deliveries')} queued again`}
+      onDone={onDone}
       onClose={onClose}
     >
       <p>

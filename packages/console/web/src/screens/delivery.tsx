@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Attempt, Delivery } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
-import { useCall, useChange } from '../state/queries.ts'
+import { useCall } from '../state/queries.ts'
 import { href, usePlace } from '../state/router.ts'
 import { duration } from '../text/format.ts'
 import { errorMeaning, statusTone, statusWord } from '../text/states.ts'
@@ -14,7 +14,6 @@ import { TextField } from '../ui/field.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
 import { Answered, Note } from '../ui/notes.tsx'
 import { deliveryHref, WebhookName } from '../ui/attempts-table.tsx'
-import { say } from '../ui/toasts.tsx'
 import { eventHref } from './events.tsx'
 
 export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
@@ -183,16 +182,13 @@ function Redeliver({
   onClose: () => void
 }) {
   const [url, setUrl] = useState('')
-  const sending = useChange('deliveries.redeliver', () => {
-    say('Queued under a new delivery id')
-    onClose()
-  })
   return (
     <FormDialog
       title="Send again"
       submit="Send"
-      change={sending}
-      onSubmit={() => sending.run({ ...ids, ...(url && { url }) })}
+      call="deliveries.redeliver"
+      input={() => ({ ...ids, ...(url && { url }) })}
+      done={() => 'Queued under a new delivery id'}
       onClose={onClose}
     >
       <p>The same event goes to the webhook once more, under a new delivery id.</p>

@@ -48,14 +48,13 @@ const COLUMNS: readonly Column<PublishedEvent>[] = [
 
 export function EventsScreen() {
   const { searchesPayloads } = useSession().session
+  const list = useList('events.list', FILTERS)
+  const filters = FILTERS.filter(({ name }) => searchesPayloads || name !== 'text')
   return (
     <ListScreen
       title="Events"
       about="What the application published. Open one to see what came of it."
-      list={useList(
-        'events.list',
-        FILTERS.filter(({ name }) => searchesPayloads || name !== 'text'),
-      )}
+      list={{ ...list, filters }}
       label="Events"
       id={({ name, id, tenant }) => `${tenant}/${name}/${id}`}
       to={eventHref}

@@ -1,7 +1,7 @@
 /** Makes a link into the portal of a tenant, and shows it once. */
 import { useState } from 'preact/hooks'
 import type { CallResult, Right } from '../server/contract.ts'
-import { useCall, useChange } from '../state/queries.ts'
+import { useCall } from '../state/queries.ts'
 import { exact } from '../text/format.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { Choices, Select, TextField } from '../ui/field.tsx'
@@ -26,12 +26,9 @@ export function PortalLinkDialog({
   const [chosen, setChosen] = useState<string[]>()
   const [expiry, setExpiry] = useState('600')
   const [made, setMade] = useState<CallResult<'portal.link'>>()
-  const making = useChange('portal.link', setMade)
   const rights = useCall('portal.rights', {})
   const all = rights.data?.items ?? []
   const can = chosen ?? all.filter(({ usual }) => usual).map(({ name }) => name)
-  const make = () =>
-    making.run({ tenant: tenant.trim(), can: can as Right[], expiresInSeconds: Number(expiry) })
   if (made) {
     return (
       <SecretDialog
@@ -49,9 +46,14 @@ export function PortalLinkDialog({
       title="New portal link"
       submit="Make link"
       wide
-      change={making}
       disabled={!tenant.trim() || can.length === 0}
-      onSubmit={make}
+      call="portal.link"
+      input={() => ({
+        tenant: tenant.trim(),
+        can: can as Right[],
+        expiresInSeconds: Number(expiry),
+      })}
+      onDone={setMade}
       onClose={onClose}
     >
       <div class="pair">

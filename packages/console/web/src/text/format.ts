@@ -70,5 +70,3 @@ export function toLocal(iso: string): string {
   const date = new Date(iso)
   return `${day(date)}T${pad(date.getHours())}:${pad(date.getMinutes())}`
 }
-
-export const isExternal = (url: string): boolean => /^https?:\/\//i.test(url)

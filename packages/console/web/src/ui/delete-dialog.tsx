@@ -1,7 +1,6 @@
 /** Asks the user to type a word before something is deleted. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useChange } from '../state/queries.ts'
 import { FormDialog } from './dialog.tsx'
 import { TextField } from './field.tsx'
 
@@ -9,6 +8,7 @@ export function DeleteDialog({
   title,
   call,
   id,
+  done,
   onDone,
   onClose,
   children,
@@ -16,21 +16,23 @@ export function DeleteDialog({
   title: string
   call: 'users.delete' | 'webhooks.delete'
   id: string
+  done: string
   onDone: () => void
   onClose: () => void
   /** What goes with it. */
   children: ComponentChildren
 }) {
   const [typed, setTyped] = useState('')
-  const change = useChange(call, onDone)
   return (
     <FormDialog
       title={title}
       submit="Delete"
       kind="danger"
-      change={change}
       disabled={typed.trim() !== 'delete'}
-      onSubmit={() => change.run({ id })}
+      call={call}
+      input={() => ({ id })}
+      done={() => done}
+      onDone={onDone}
       onClose={onClose}
     >
       <p>{children}</p>

@@ -1,9 +1,11 @@
 /** The browser's own dialog: it keeps the focus within, closes on Escape, and gives the focus back. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import type { Change } from '../state/queries.ts'
+import type { CallInput, CallName, CallResult } from '../server/contract.ts'
+import { useChange } from '../state/queries.ts'
 import { Button, IconButton } from './button.tsx'
 import { ProblemNote } from './notes.tsx'
+import { say } from './toasts.tsx'
 
 interface DialogProps {
   title: string
@@ -64,35 +66,56 @@ export function Dialog({
   )
 }
 
-/** A dialog with a form: its fields, its error, and the buttons to submit and to cancel. */
-export function FormDialog({
+/** A dialog with a form: its fields, what a submit calls, its error, and the buttons to submit and to cancel. */
+export function FormDialog<
+  Name extends CallName,
+  Input = CallInput<Name>,
+  Result = CallResult<Name>,
+>({
   title,
   submit,
   kind = 'primary',
-  change: { busy, problem },
   disabled = false,
   wide = false,
-  onSubmit,
+  call,
+  input,
+  does,
+  done,
+  onDone,
   onClose,
   children,
 }: {
   title: string
   submit: string
   kind?: 'primary' | 'danger'
-  /** What it does. */
-  change: Pick<Change<never>, 'busy' | 'problem'>
   disabled?: boolean
   wide?: boolean
-  onSubmit: () => void
+  call: Name
+  /** Nothing is called without it: something in the form is wrong. */
+  input: () => Input | undefined
+  /** @default the call */
+  does?: (input: Input) => Promise<Result>
+  /** Said after it, and the dialog is closed. */
+  done?: (result: Result) => string
+  onDone?: (result: Result) => void
   onClose: () => void
   children: ComponentChildren
 }) {
+  const end = (result: Result) => {
+    if (done) {
+      say(done(result))
+      onClose()
+    }
+    onDone?.(result)
+  }
+  const { busy, problem, run } = useChange(call, end, does)
   return (
     <Dialog title={title} onClose={onClose} wide={wide}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (!busy && !disabled) onSubmit()
+          const given = busy || disabled ? undefined : input()
+          if (given !== undefined) run(given)
         }}
       >
         {children}

@@ -122,6 +122,9 @@ export interface Choice {
   label: string
 }
 
+export const choicesOf = (labels: readonly string[]): Choice[] =>
+  labels.map((label) => ({ value: label.toLowerCase(), label }))
+
 export const Select = ({ choices, ...field }: FieldProps & { choices: readonly Choice[] }) => (
   <Frame {...field}>
     {({ id, describedBy }) => (

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { CallResult } from '../server/contract.ts'
-import { useChange } from '../state/queries.ts'
 import { FormDialog } from './dialog.tsx'
 import { Select } from './field.tsx'
 
@@ -35,14 +34,14 @@ export function RotateDialog<Name extends Rotation>({
 }) {
   const [overlap, setOverlap] = useState('86400')
   const [made, setMade] = useState<CallResult<Name>>()
-  const change = useChange<Rotation>(call, setMade)
   if (made !== undefined) return <>{shown(made)}</>
   return (
     <FormDialog
       title={title}
       submit="Rotate"
-      change={change}
-      onSubmit={() => change.run({ id, overlapSeconds: Number(overlap) })}
+      call={call}
+      input={() => ({ id, overlapSeconds: Number(overlap) })}
+      onDone={setMade}
       onClose={onClose}
     >
       <p>{children}</p>

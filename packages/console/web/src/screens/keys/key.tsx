@@ -141,59 +141,43 @@ function KeyActions({ of }: { of: ApiKey }) {
           it.
         </RotateDialog>
       )}
-      {dialog === 'revoke' && <RevokeDialog of={of} onClose={close} />}
+      {dialog === 'revoke' && (
+        <FormDialog
+          title="Revoke the key"
+          submit="Revoke"
+          kind="danger"
+          call="keys.revoke"
+          input={() => ({ id: of.id })}
+          done={() => 'Revoked'}
+          onClose={close}
+        >
+          <p>
+            Requests with it are refused from now on, and nothing undoes that. To stop it for a
+            while, disable it.
+          </p>
+        </FormDialog>
+      )}
     </>
   )
 }
 
-interface Asking {
-  of: ApiKey
-  onClose: () => void
-}
-
-function EditDialog({ of, onClose }: Asking) {
+function EditDialog({ of, onClose }: { of: ApiKey; onClose: () => void }) {
   const initial = keyDraftOf(of)
   const { form, read } = useKeyForm(initial)
-  const saving = useChange('keys.update', () => {
-    say('Saved')
-    onClose()
-  })
-  const save = () => {
-    const fields = read()
-    if (fields) saving.run({ id: of.id, ...keyChanges(initial, fields) })
-  }
   return (
     <FormDialog
       title="Edit the key"
       submit="Save changes"
       wide
-      change={saving}
-      onSubmit={save}
+      call="keys.update"
+      input={() => {
+        const fields = read()
+        return fields && { id: of.id, ...keyChanges(initial, fields) }
+      }}
+      done={() => 'Saved'}
       onClose={onClose}
     >
       {form}
-    </FormDialog>
-  )
-}
-
-function RevokeDialog({ of, onClose }: Asking) {
-  const revoking = useChange('keys.revoke', () => {
-    say('Revoked')
-    onClose()
-  })
-  return (
-    <FormDialog
-      title="Revoke the key"
-      submit="Revoke"
-      kind="danger"
-      change={revoking}
-      onSubmit={() => revoking.run({ id: of.id })}
-      onClose={onClose}
-    >
-      <p>
-        Requests with it are refused from now on, and nothing undoes that. To stop it for a while,
-        disable it.
-      </p>
     </FormDialog>
   )
 }

@@ -5,6 +5,7 @@ import { href } from '../../state/router.ts'
 import { keyState } from '../../text/states.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Badge, Tags, Time } from '../../ui/facts.tsx'
+import { choicesOf } from '../../ui/field.tsx'
 import { TENANT } from '../../ui/filters.tsx'
 import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
@@ -23,10 +24,7 @@ const FILTERS = [
   {
     name: 'state',
     label: 'State',
-    choices: ['Active', 'Disabled', 'Expired', 'Revoked'].map((label) => ({
-      value: label.toLowerCase(),
-      label,
-    })),
+    choices: choicesOf(['Active', 'Disabled', 'Expired', 'Revoked']),
   },
   {
     name: 'unusedSince',

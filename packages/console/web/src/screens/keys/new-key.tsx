@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useCall, useChange } from '../../state/queries.ts'
+import { useCall } from '../../state/queries.ts'
 import { go, href } from '../../state/router.ts'
 import type { CallResult, CreatedApiKey } from '../../server/contract.ts'
 import { emptyKeyDraft } from '../../text/key-draft.ts'
@@ -15,21 +15,20 @@ export function NewKeyDialog({ userId, onClose }: { userId: string; onClose: () 
   const [owner, setOwner] = useState(userId)
   const { form, read } = useKeyForm(emptyKeyDraft)
   const [made, setMade] = useState<CreatedApiKey>()
-  const creating = useChange('keys.create', setMade)
   const owners = useCall('keys.owners', userId ? null : { limit: 200 })
-  const create = () => {
-    const fields = read()
-    if (fields) creating.run({ userId: owner.trim(), ...fields })
-  }
   if (made) return <MadeKey made={made} title="The key is made" onClose={onClose} />
   return (
     <FormDialog
       title="New API key"
       submit="Create key"
       wide
-      change={creating}
       disabled={!owner.trim()}
-      onSubmit={create}
+      call="keys.create"
+      input={() => {
+        const fields = read()
+        return fields && { userId: owner.trim(), ...fields }
+      }}
+      onDone={setMade}
       onClose={onClose}
     >
       {owners.problem && <ProblemNote problem={owners.problem} retry={owners.reload} />}

@@ -9,7 +9,6 @@ import { Panel, Screen } from '../../ui/layout.tsx'
 import { Answered, Empty } from '../../ui/notes.tsx'
 import { PagedTable } from '../../ui/table.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
-import { say } from '../../ui/toasts.tsx'
 import { KEYS_TABLE } from '../keys/keys.tsx'
 import { NewKeyDialog } from '../keys/new-key.tsx'
 
@@ -71,10 +70,8 @@ export function UserScreen({ id }: { id: string }) {
           title="Delete this user"
           call="users.delete"
           id={id}
-          onDone={() => {
-            say('Deleted, and its keys revoked')
-            go(href('users'))
-          }}
+          done="Deleted, and its keys revoked"
+          onDone={() => go(href('users'))}
           onClose={() => setDialog(null)}
         >
           All keys of the user are revoked with it. Nothing undoes that.

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { User } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
-import { useChange } from '../../state/queries.ts'
 import { go, href } from '../../state/router.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -73,21 +72,19 @@ function NewUserDialog({ tenant: initial, onClose }: { tenant: string; onClose: 
   const [name, setName] = useState('')
   const [role, setRole] = useState('')
   const [tenant, setTenant] = useState(initial)
-  const creating = useChange('users.create', ({ id }) => go(href(`users/${id}`)))
-  const create = () =>
-    creating.run({
-      email: email.trim(),
-      name: name.trim(),
-      ...(role.trim() && { role: role.trim() }),
-      ...(tenant.trim() && { tenant: tenant.trim() }),
-    })
   return (
     <FormDialog
       title="New user"
       submit="Create user"
-      change={creating}
       disabled={!email.trim() || !name.trim()}
-      onSubmit={create}
+      call="users.create"
+      input={() => ({
+        email: email.trim(),
+        name: name.trim(),
+        ...(role.trim() && { role: role.trim() }),
+        ...(tenant.trim() && { tenant: tenant.trim() }),
+      })}
+      onDone={(user) => go(userHref(user))}
       onClose={onClose}
     >
       <TextField label="Name" value={name} onValue={setName} required />

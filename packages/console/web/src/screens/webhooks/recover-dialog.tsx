@@ -1,13 +1,12 @@
 /** Sends what a webhook did not get: first the count, then the change. */
 import { useState } from 'preact/hooks'
 import type { CallInput, Webhook } from '../../server/contract.ts'
-import { useCall, useChange } from '../../state/queries.ts'
+import { useCall } from '../../state/queries.ts'
 import { go, href } from '../../state/router.ts'
 import { fromLocal, plural, toLocal } from '../../text/format.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Note, ProblemNote } from '../../ui/notes.tsx'
-import { say } from '../../ui/toasts.tsx'
 
 const WHAT = [
   { value: 'missing', label: 'Events that it never got a delivery of' },
@@ -44,19 +43,16 @@ export function RecoverDialog({
   const preview = useCall('webhooks.recover', since ? { ...input, dryRun: true } : null)
   const found = preview.data?.deliveries
   const all = preview.data?.atLeast ? 'more than ' : ''
-  const recovering = useChange('webhooks.recover', ({ deliveries }) => {
-    say(`${plural(deliveries, 'delivery', 'deliveries')} on their way`)
-    onClose()
-    // That screen shows the progress.
-    go(href(`webhooks/${webhook.id}`))
-  })
   return (
     <FormDialog
       title={title}
       submit={found ? `Send ${all}${plural(found, 'delivery', 'deliveries')}` : 'Send'}
-      change={recovering}
       disabled={!found}
-      onSubmit={() => recovering.run(input)}
+      call="webhooks.recover"
+      input={() => input}
+      done={({ deliveries }) => `${plural(deliveries, 'delivery', 'deliveries')} on their way`}
+      // That screen shows the progress.
+      onDone={() => go(href(`webhooks/${webhook.id}`))}
       onClose={onClose}
     >
       <Select label="What" value={what} onValue={setWhat} choices={WHAT} />

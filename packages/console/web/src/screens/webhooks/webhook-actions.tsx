@@ -22,14 +22,14 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   // The pause began at the latest change, or before it.
   const [pausedAt, setPausedAt] = useState<string>()
   const close = () => setDialog(null)
-  const changing = useChange('webhooks.update', (_webhook, { active }) => {
-    say(active ? 'Resumed: what waited is sent' : 'Paused')
-    // What a disabled webhook missed is sent without being asked for.
-    setDialog(active && webhook.disabledReason === null ? 'missed' : null)
+  // What a disabled webhook missed is sent without being asked for.
+  const resuming = useChange('webhooks.update', () => {
+    say('Resumed: what waited is sent')
+    setDialog(webhook.disabledReason === null ? 'missed' : null)
   })
   const resume = () => {
     setPausedAt(webhook.updatedAt)
-    changing.run({ id, active: true })
+    resuming.run({ id, active: true })
   }
   return (
     <>
@@ -37,7 +37,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
       {webhook.active ? (
         <Button onClick={() => setDialog('pause')}>Pause</Button>
       ) : (
-        <Button busy={changing.busy} onClick={resume}>
+        <Button busy={resuming.busy} onClick={resume}>
           Resume
         </Button>
       )}
@@ -46,13 +46,14 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
       <Button kind="danger" onClick={() => setDialog('delete')}>
         Delete
       </Button>
-      {changing.problem && dialog !== 'pause' && <ProblemNote problem={changing.problem} />}
+      {resuming.problem && <ProblemNote problem={resuming.problem} />}
       {dialog === 'pause' && (
         <FormDialog
           title="Pause this webhook"
           submit="Pause"
-          change={changing}
-          onSubmit={() => changing.run({ id, active: false })}
+          call="webhooks.update"
+          input={() => ({ id, active: false })}
+          done={() => 'Paused'}
           onClose={close}
         >
           <p>
@@ -94,10 +95,8 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           title="Delete this webhook"
           call="webhooks.delete"
           id={id}
-          onDone={() => {
-            say('Deleted')
-            go(href('webhooks'))
-          }}
+          done="Deleted"
+          onDone={() => go(href('webhooks'))}
           onClose={close}
         >
           Its waiting deliveries and its dead letters go with it. Nothing brings them back; to stop
@@ -112,17 +111,14 @@ function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => voi
   const { data } = useCatalogue()
   const [event, setEvent] = useState('')
   const examples = (data?.items ?? []).filter(({ example }) => example !== null)
-  const sending = useChange('webhooks.test', () => {
-    say('Test queued')
-    onClose()
-    go(href(`webhooks/${webhook.id}/deliveries`))
-  })
   return (
     <FormDialog
       title="Send a test"
       submit="Send"
-      change={sending}
-      onSubmit={() => sending.run({ id: webhook.id, ...(event && { event }) })}
+      call="webhooks.test"
+      input={() => ({ id: webhook.id, ...(event && { event }) })}
+      done={() => 'Test queued'}
+      onDone={() => go(href(`webhooks/${webhook.id}/deliveries`))}
       onClose={onClose}
     >
       <p>

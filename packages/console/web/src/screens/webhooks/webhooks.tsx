@@ -4,6 +4,7 @@ import { href } from '../../state/router.ts'
 import { webhookState } from '../../text/states.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, Tags, Time } from '../../ui/facts.tsx'
+import { choicesOf } from '../../ui/field.tsx'
 import { TENANT } from '../../ui/filters.tsx'
 import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
@@ -15,10 +16,7 @@ const FILTERS = [
   {
     name: 'state',
     label: 'State',
-    choices: ['Active', 'Failing', 'Paused', 'Disabled'].map((label) => ({
-      value: label.toLowerCase(),
-      label,
-    })),
+    choices: choicesOf(['Active', 'Failing', 'Paused', 'Disabled']),
   },
 ]
 
