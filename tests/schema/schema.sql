@@ -557,7 +557,6 @@ CREATE INDEX svc_dead_letters ON svc_jobs.job_common USING btree (name, singleto
 CREATE INDEX svc_dead_letters_delivery_id ON svc_jobs.job_common USING btree (name, ((data ->> 'deliveryId'::text))) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_event ON svc_jobs.job_common USING btree (name, ((data ->> 'event'::text)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_event_id ON svc_jobs.job_common USING btree (name, substr((data ->> 'eventId'::text), (strpos((data ->> 'eventId'::text), ''::text) + 1)), id) WHERE (name ~~ '%.dlq'::text);
-CREATE INDEX svc_dead_letters_lost ON svc_jobs.job_common USING btree (name, id) WHERE ((name ~~ '%.dlq'::text) AND (((source_output -> 'value'::text) ->> 'message'::text) = ANY (ARRAY['job timed out'::text, 'its process died'::text])));
 CREATE INDEX svc_dead_letters_status_code ON svc_jobs.job_common USING btree (name, ((source_output ->> 'statusCode'::text)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_due_job_common ON svc_jobs.job_common USING btree (start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state) AND (priority = '-1'::integer));
 CREATE INDEX svc_ordered_job_common ON svc_jobs.job_common USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state) AND (priority = '-2'::integer));
@@ -1231,7 +1230,7 @@ begin
              json_agg(json_build_object(
                'id', id, 'data', data, 'retryCount', retry_count, 'retryLimit', retry_limit,
                'groupId', group_id, 'createdOn', extract(epoch from created_on)::float8 * 1000,
-               'startedOn', started_on::text, 'output', case when retry_count > 0 then output end,
+               'startedOn', started_on::text,
                'grantId', grant_id)
                order by start_after)
         into count_claimed, claimed from marked;

@@ -795,7 +795,7 @@ begin
              json_agg(json_build_object(
                'id', id, 'data', data, 'retryCount', retry_count, 'retryLimit', retry_limit,
                'groupId', group_id, 'createdOn', extract(epoch from created_on)::float8 * 1000,
-               'startedOn', started_on::text, 'output', case when retry_count > 0 then output end,
+               'startedOn', started_on::text,
                'grantId', grant_id)
                order by start_after)
         into count_claimed, claimed from marked;

@@ -120,7 +120,7 @@ export class RunningCore implements Core {
       telemetry: telemetry.attempts,
       log,
     })
-    const { workers, lostJobs, work } = this.#jobs
+    const { workers, lostJobs, settleLost, work } = this.#jobs
     this.#workers = workers
     this.queues = new JobQueues(boss, database, retry, workers, boot.isCheck === true)
     const { requestDb, readDb } = this
@@ -161,6 +161,7 @@ export class RunningCore implements Core {
       published: () => this.bus.idle(),
       wakeAll: () => workers.wakeAll(),
       runTasks: () => this.#periodicTasks.runAll(),
+      settleLost,
       transaction: (run) => this.transaction(run),
     }
     const tasks = retentionTasks(database.maintenance, settings)

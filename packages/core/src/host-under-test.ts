@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { coreOf } from './core-of.ts'
+import type { Job } from './jobs/job.ts'
 import type { TimeShift } from './time-shifts.ts'
 import { InvalidOption } from './errors.ts'
 import type { Db } from './postgres/transaction.ts'
@@ -19,6 +20,8 @@ export interface HostUnderTest {
   wakeAll(): void
   /** Runs each periodic task once; these runs begin after the call. */
   runTasks(): Promise<void>
+  /** Settles these active jobs of a queue as if their process had died. */
+  settleLost: (queue: string, jobs: Job[]) => Promise<boolean>
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
 }
 

@@ -57,6 +57,7 @@ export {
   type AuditRecord,
 } from './audit/audit-table.ts'
 export {
+  failedAsLost,
   type Ended,
   type Outcome,
   type Recorder,

@@ -18,7 +18,6 @@ import { createDeliveryLists, type DeliveryLists } from './operations/delivery-l
 import { createDeliveryOperations, type DeliveryOperations } from './operations/deliveries.ts'
 import { describeEvents, type DescribedEvent } from './outbound/described-event.ts'
 import { parseSeed, SigningKeys } from './outbound/delivery/ed25519.ts'
-import { LostLetters } from './outbound/delivery/lost-letters.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/constants.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
 import { countAttempts, rollUpStats } from './stats/roll-up.ts'
@@ -52,7 +51,6 @@ export interface Outbound {
 
 /** A sender waits for its answer meanwhile, some of them 3 seconds. */
 const FETCH_TIMEOUT_MS = 5000
-const MINUTE_IN_SECONDS = 60
 const HOUR_IN_SECONDS = 3600
 /** The longest setting of all processes counts, also that of one that ended within the last day. */
 const DAY_IN_SECONDS = 24 * 3600
@@ -117,8 +115,6 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     await health.flush()
   }
   core.onAdvance({ written: countAll, rows: shiftFailureTimes })
-  const lost = new LostLetters(core, settings.deliveryLogRetentionDays)
-  core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => lost.record())
   return {
     fetch,
     webhooks: createWebhookOperations(core, { ...settings, isBlocked }),

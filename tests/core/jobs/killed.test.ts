@@ -1,11 +1,9 @@
-import type { Outcome } from '@svc/core/internal'
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startChild } from '../support/child.ts'
 import { startHost } from '../support/host.ts'
 import { bringLostJobsBack, lostJobsOf } from '../support/lost-jobs.ts'
 import { until } from '../../support/until.ts'
-import { testWorker, type TestWorker } from '../support/worker.ts'
 
 t.test(
   'the jobs of a killed process are attempted again, and its lost attempts count',
@@ -151,33 +149,6 @@ t.test('a worker whose lease has lapsed settles nothing', async (t) => {
     ({ rowCount }) => rowCount === 1,
   )
   t.strictSame(rows, [{ name: '__svc.sub/a.dlq' }], 'what the others settled stands')
-})
-
-t.test('an attempt after a lost one is marked as such', async (t) => {
-  const stuck = Promise.withResolvers<Outcome>()
-  const worker = Promise.withResolvers<TestWorker>()
-  const { app } = await startHost(t, {
-    setUp: async (_app, core) =>
-      worker.resolve(
-        await testWorker(core, (_name, { attempt }) =>
-          attempt === 1 ? stuck.promise : { kind: 'completed' },
-        ),
-      ),
-  })
-  const testing = await worker.promise
-  const { jobs } = testing
-  await testing.insert(['a'])
-  await until(() => jobs.length === 1)
-  await bringLostJobsBack(app)
-  await until(() => jobs.length === 2)
-  stuck.resolve({ kind: 'completed' })
-  t.strictSame(
-    jobs.map(({ attempt, lost }) => [attempt, lost]),
-    [
-      [1, false],
-      [2, true],
-    ],
-  )
 })
 
 t.test('a living process keeps its claims, however long an attempt takes', async (t) => {

@@ -1,6 +1,8 @@
 /** The jobs of processes that died, without the time that it takes to notice. */
+import { failedAsLost, useCore } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import { LostJobs } from '../../../packages/core/src/jobs/pg-boss/recover-lost-jobs.ts'
+import { settleBatch } from '../../../packages/core/src/jobs/pump/settle.ts'
 import type { Db } from '../../../packages/core/src/postgres/transaction.ts'
 import { until } from '../../support/until.ts'
 
@@ -8,21 +10,30 @@ import { until } from '../../support/until.ts'
 const GONE = '00000000-0000-7000-8000-000000000000'
 
 /** The search of a process that works on no jobs. */
-export const lostJobsOf = (db: Db, parts: { ownId?: string; holds?: () => boolean } = {}) =>
+export const lostJobsOf = (
+  db: Db,
+  parts: Partial<ConstructorParameters<typeof LostJobs>[0]> = {},
+) =>
   new LostJobs({
     boss: { supervise: async () => {} } as never,
     db,
     ownId: '00000000-0000-7000-8000-000000000001',
     holds: () => false,
     dead: { find: async () => [], findAgainInMs: undefined },
-    recovered: () => {},
+    settleLost: async (queue, jobs) => {
+      const outcomes = jobs.map((job) => ({ job, outcome: failedAsLost(job) }))
+      const pool = { prepared: db, transaction: <T>(run: (its: Db) => Promise<T>) => run(db) }
+      await settleBatch(pool, { queue }, outcomes, 1000, () => {})
+      return true
+    },
     log: { warn: () => {} },
     ...parts,
   })
 
-/** As if the processes of the attempts under way had died, and another one had looked for such. */
-export async function bringLostJobsBack({ svc }: FastifyInstance): Promise<void> {
-  const { database } = svc
+/** As if the processes of the attempts under way had died, and this one had looked for such. */
+export async function bringLostJobsBack(app: FastifyInstance): Promise<void> {
+  const { database } = app.svc
+  const { underTest } = await useCore(app)
   const { rows } = await database.query(
     `select id, started_on::text as "startedOn" from svc_jobs.job where state = 'active'`,
   )
@@ -37,7 +48,7 @@ export async function bringLostJobsBack({ svc }: FastifyInstance): Promise<void>
         where id = any(array(${those} for update of job skip locked))`,
       leases,
     )
-    await lostJobsOf(database).recover()
+    await lostJobsOf(database, { settleLost: underTest.settleLost }).recover()
     const { rowCount } = await database.query(those, leases)
     return rowCount === 0
   })

@@ -7,7 +7,6 @@ type Recovery = NonNullable<Worker['recovery']>
 /** Of a worker that keeps no rows. */
 export const NO_RECOVERY: Recovery = {
   recordDiscarded: async () => {},
-  recordLost: async () => {},
   recoverMissing: async () => ({ done: 0, isFinished: true }),
 }
 

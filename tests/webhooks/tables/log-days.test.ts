@@ -12,7 +12,6 @@ import {
   type LogRow,
 } from '../../../packages/webhooks/src/tables/delivery-log.ts'
 import { findDelivery, listLogRows } from '../../../packages/webhooks/src/tables/delivery-lists.ts'
-import { findLastLoggedAttempts } from '../../../packages/webhooks/src/tables/lost-attempts.ts'
 import { findMissing, insertMissing } from '../../../packages/webhooks/src/tables/missing-events.ts'
 import type { DeliveryFilter } from '@svc/webhooks'
 import { startHost } from '../support/host.ts'
@@ -206,9 +205,6 @@ t.test('no statement locks more days than a span has, however long the log is ke
     id: old.id,
   })
   await within('of none', () => findDelivery(db, 2000, WEBHOOK, unknown), undefined)
-  const lastOf = (id: string) => () => findLastLoggedAttempts(db, 2000, [id])
-  await within('of attempts', lastOf(old.deliveryId), [{ attempt: 1 }])
-  await within('of no attempts', lastOf(unknown), [])
   await findLastFailures(counting, [WEBHOOK])
   await deleteOldLogRows(counting, 40)
   t.equal((await listLogRows(counting, 2000, {})).length, 2)

@@ -302,7 +302,6 @@ function jobOf(
     attemptsLeft: maxAttempts - 1,
     recipient,
     createdAt: new Date(madeAt),
-    lost: false,
     retryCount: 0,
     startedOn,
     published: {

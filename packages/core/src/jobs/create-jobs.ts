@@ -8,15 +8,18 @@ import type { NotificationConnection } from '../postgres/notifications.ts'
 import { DeadProcesses } from '../processes/dead-processes.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import type { AttemptTelemetry } from '../telemetry/attempt-telemetry.ts'
+import type { Job } from './job.ts'
 import { WorkRunner } from './recipients/work-runner.ts'
 import type { PgBoss } from './pg-boss/boss.ts'
 import { LostJobs } from './pg-boss/recover-lost-jobs.ts'
+import { OutcomeBuffer } from './pump/outcome-buffer.ts'
 import { Pump } from './pump/pump.ts'
+import { settleBatch } from './pump/settle.ts'
 import { QueuePolls } from './pump/queue-polls.ts'
 import type { RetrySettings } from './retry-settings.ts'
 import { WorkerNotifications } from './worker-notifications.ts'
 import { WorkerRegistry } from './worker-registry.ts'
-import type { Worker } from './worker.ts'
+import { failedAsLost, type Worker } from './worker.ts'
 
 interface Parts {
   /** The option `worker.enabled`. */
@@ -34,6 +37,8 @@ export interface Jobs {
   workers: WorkerRegistry
   work: WorkRunner
   lostJobs: LostJobs
+  /** Settles these jobs of a queue, whose process died; `false`: this process has no worker for it. */
+  settleLost: (queue: string, jobs: Job[]) => Promise<boolean>
   notifications: WorkerNotifications
 }
 
@@ -45,9 +50,7 @@ export function createJobs(parts: Parts): Jobs {
     ownId: lease.id,
     holds: (queue, jobId) => workers.holds(queue, jobId),
     dead: new DeadProcesses(lease.id, parts.notifications),
-    recovered: (queues) => {
-      for (const queue of queues) workers.recovered(queue, null)
-    },
+    settleLost,
     log,
   })
   const work = new WorkRunner(database, retry, log, (queue, recipient) =>
@@ -72,5 +75,22 @@ export function createJobs(parts: Parts): Jobs {
     })
   const { enabled } = parts
   const workers: WorkerRegistry = new WorkerRegistry({ enabled, notifications, work, createPump })
-  return { workers, work, lostJobs, notifications }
+  return { workers, work, lostJobs, settleLost, notifications }
+
+  async function settleLost(queue: string, lost: Job[]): Promise<boolean> {
+    const worker = workers.workerOf(queue)
+    if (!worker) return false
+    const outcomes = new OutcomeBuffer({
+      mayWait: () => false,
+      settle: (batch, lockMs, isRecorded) =>
+        settleBatch(database.workerPool, isRecorded ? worker : { queue }, batch, lockMs, () => {}),
+      settled: () => {},
+      forget: () => {},
+      log,
+    })
+    for (const job of lost) outcomes.add({ job, outcome: worker.lost?.(job) ?? failedAsLost(job) })
+    await outcomes.close()
+    workers.recovered(queue, null)
+    return true
+  }
 }

@@ -10,7 +10,6 @@ import {
   type DeadLetterFilter,
 } from './pg-boss/dead-letters.ts'
 import type { RetrySettings } from './retry-settings.ts'
-import { listLostLetters, type LostLettersPage } from './pg-boss/lost-letters.ts'
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
 import { deleteRecipients, setHeld } from './pg-boss/recipient-states-table.ts'
@@ -121,23 +120,11 @@ export class JobQueues implements Queues {
     return listDeadLetters<Data>(db, queue, filter)
   }
 
-  lostLetters<Data>(db: Db, queue: string, page: LostLettersPage): Promise<DeadLetter<Data>[]> {
-    return listLostLetters<Data>(db, queue, page)
-  }
-
   async redrive(db: Db, queue: string, recipient: string, ids?: string[]): Promise<number> {
     const selection = { recipient, ...(ids ? { ids } : {}) }
     // The second of two simultaneous calls waits here, and counts what the first has left.
     await lockRecoveries(db, recipient)
-    const worker = this.#workers.workerOf(queue)
-    const { count } = await redriveDeadLetters(
-      db,
-      queue,
-      selection,
-      this.#retry,
-      FIRST_PORTION,
-      worker,
-    )
+    const { count } = await redriveDeadLetters(db, queue, selection, this.#retry, FIRST_PORTION)
     if (count < FIRST_PORTION || ids) return count
     const more = await countDeadLetters(db, queue, { recipients: [recipient] })
     if (more > 0) await insertWork(db, queue, recipient, 'redrive')

@@ -13,8 +13,6 @@ export interface Job<Data = unknown> {
   createdAt: Date
   /** Its recipient is held: this one attempt is a probe, which shows whether the others can go on. */
   isProbe?: boolean
-  /** The process of the attempt before this one died. */
-  lost: boolean
   /** pg-boss compares it: an outcome is not settled after its lease has expired. */
   retryCount: number
   /** When it was fetched, as text of Postgres: names this lease where `retryCount` does not. */
@@ -105,5 +103,8 @@ export const LANES = ['first', 'retry'] as const
  * restricted, or whose circuit is open: no fetch passes them, and they are claimed by their recipient.
  */
 export const PRIORITY = { first: 0, retry: -1, aside: -2 } as const
+
+/** What the output of a dead letter says whose process died: that of pg-boss of an attempt that took a day, and ours. */
+export const LOST_MESSAGES = ['job timed out', 'its process died'] as const
 
 export const deadLetterQueueOf = (queue: string): string => `${queue}.dlq`

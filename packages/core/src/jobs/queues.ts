@@ -3,7 +3,6 @@ import type { Db } from '../postgres/transaction.ts'
 import type { NewRecovery, Recovery } from './recipients/work-table.ts'
 import type { DeadLetter, Job, NewJob } from './job.ts'
 import type { DeadLetterFilter } from './pg-boss/dead-letters.ts'
-import type { LostLettersPage } from './pg-boss/lost-letters.ts'
 import type { MadeDue } from './pg-boss/waiting-jobs.ts'
 
 export interface Queues {
@@ -42,8 +41,6 @@ export interface Queues {
   deleteDeadLetter(db: Db, queue: string, id: string): Promise<void>
   /** Newest first. */
   deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]>
-  /** Those whose last attempt ended with its process, the oldest first. */
-  lostLetters<Data>(db: Db, queue: string, page: LostLettersPage): Promise<DeadLetter<Data>[]>
   /**
    * Makes jobs of a recipient's dead letters, with all their attempts; the numbers of the attempts go on.
    * A first portion is moved in the transaction, the rest in the background. Returns how many in all.

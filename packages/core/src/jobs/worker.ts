@@ -2,7 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import type { AttemptEnd, AttemptStart } from '../telemetry/attempt-telemetry.ts'
 import type { RecoveredPortion, Recovery } from './recipients/work-table.ts'
-import type { DeadLetter, Job } from './job.ts'
+import { LOST_MESSAGES, type Job } from './job.ts'
 
 /** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */
 export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
@@ -22,6 +22,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   prepare(db: Db, jobs: Job<Data>[]): Promise<(job: Job<Data>) => Prepared>
   /** One attempt. An attempt that throws has failed. */
   perform(job: Job<Data>, prepared: Prepared, signal: AbortSignal): Promise<Outcome<Detail>>
+  /** How the attempt of a process that died has ended. @default failedAsLost */
+  lost?(job: Job<Data>): Outcome<Detail>
   /** The rows that tell of attempts. They are written by the statement that settles the jobs. */
   record?: Recorder<Data, Detail>
   /**
@@ -46,11 +48,6 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
 export interface WorkerRecovery<Data = unknown> {
   /** Writes the rows of jobs that are deleted with their recipient. */
   recordDiscarded(db: Db, jobs: Job<Data>[]): Promise<void>
-  /**
-   * Writes the rows of dead letters whose last attempt ended with its process, in the transaction that
-   * makes jobs of them again: after it nothing tells of the attempt.
-   */
-  recordLost(db: Db, letters: DeadLetter<Data>[]): Promise<void>
   /** A portion of a recovery of what is missing; counts it where it is not counted. */
   recoverMissing(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion>
 }
@@ -107,6 +104,17 @@ export interface AttemptSchedule {
   /** When the next attempt follows; `null` for pg-boss's back-off. */
   retryInMs: number | null
 }
+
+/** Its process died: it can be fetched again at once, or becomes a dead letter if it has no attempts left. */
+export const failedAsLost = <Detail extends object>(
+  job: Job,
+  detail?: Detail,
+): Outcome<Detail> => ({
+  kind: 'failed',
+  output: detail ?? { value: { message: LOST_MESSAGES[1] } },
+  schedule: { attemptsLeft: job.attemptsLeft, retryInMs: 0 },
+  ...(detail === undefined ? {} : { detail }),
+})
 
 export const isLastOf = (job: Job, { schedule }: Extract<Outcome, { kind: 'failed' }>): boolean =>
   (schedule?.attemptsLeft ?? job.attemptsLeft) === 0

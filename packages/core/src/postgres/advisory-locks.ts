@@ -24,9 +24,4 @@ export const ADVISORY_LOCKS = {
   recoveries: 7_763_020,
   /** Recent attempts are rolled up into the statistics of `@svc/webhooks`. */
   webhookStats: 7_763_021,
-  /**
-   * The first half of the locks of webhooks for whose deliveries lost attempts are recorded; the second
-   * is a hash of the id.
-   */
-  lostAttempts: 7_763_022,
 } as const

@@ -123,9 +123,16 @@ export const RUNS = `process.closed_at is null and (${LEASE_ENDS} > now()
   or process.is_locked and ${HOLDS_LOCK}
      and process.renewed_at > now() - make_interval(secs => ${LONGEST_SILENT_SECONDS}))`
 
-/** The jobs of a process that died were taken back: its lock is not checked again. */
-export async function markUnlocked(db: Db, id: string): Promise<void> {
-  await db.query(`update svc."__svc.processes" set is_locked = false where id = $1`, [id])
+/**
+ * Its lock is not checked again where all jobs of a process that died were taken back. Others have workers for
+ * the rest: they find them by the lock, or once the lease has ended.
+ */
+export async function markUnlocked(db: Db, id: string, areAllBack: boolean): Promise<void> {
+  await db.query(
+    `update svc."__svc.processes" as process set is_locked = false
+      where id = $1 and ($2 or ${LEASE_ENDS} < now())`,
+    [id, areAllBack],
+  )
 }
 
 export async function closeProcess(db: Db, id: string): Promise<void> {

@@ -27,7 +27,7 @@ t.test('a claim that its own process does not know is taken back, and counts', a
   await db.query('update svc_jobs.job set started_on = now() where id = $1', [idOf('new')])
   const lost = lostJobsOf(db, {
     ownId: OWN,
-    holds: ((_queue: string, id: string) => id === idOf('known')) as () => boolean,
+    holds: (_queue, id) => id === idOf('known'),
   })
   const active = async () => {
     const { rows } = await db.query(
@@ -78,7 +78,7 @@ t.test('as the jobs of a dead process are taken back, others keep theirs', async
   const lost = lostJobsOf(db, {
     ownId: OWN,
     dead: { find: async () => [dead], findAgainInMs: undefined },
-  } as object)
+  })
   await lost.recoverFromDead()
   const { rows } = await db.query(`select id from svc_jobs.job where state = 'active' order by id`)
   t.same(
@@ -104,7 +104,7 @@ t.test('pg-boss makes its own checks once a minute', async (t) => {
   const { app } = await startHost(t, { core: { worker: { enabled: false } } })
   let checks = 0
   const boss = { supervise: async () => void checks++ } as never
-  const lost = lostJobsOf(app.svc.database, { boss } as object)
+  const lost = lostJobsOf(app.svc.database, { boss })
   await lost.recover()
   await lost.recover()
   t.equal(checks, 1)

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { useCore } from '@svc/core/internal'
+import { QUEUE } from '../../../../packages/webhooks/src/outbound/constants.ts'
 import { receiver as openReceiver } from '@svc/testing'
-import { LostLetters } from '../../../../packages/webhooks/src/outbound/delivery/lost-letters.ts'
 import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
@@ -79,22 +79,86 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   const receiver = await openReceiver({ answer: 'timeout' })
   t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
+  await app.svc.events.subscribe('svc.delivery.dead', () => {})
   const worker = await startWorker(t, database, 1)
   const event = await app.svc.events.publish('order.created', { n: 1 })
   await receiver.waitFor(1)
   worker.kill()
   await startWorker(t, database, 1)
-  await bringLostJobsBack(app)
+  await Promise.all([bringLostJobsBack(app), bringLostJobsBack(app)])
   const [letter] = await until(
     async () => (await ask('GET', `/${id}/dead-letters`)).body,
     (letters) => letters.length === 1,
   )
   t.match(letter, { status: 'dead', error: 'lost', attempt: 1, payload: { n: 1 } })
 
-  const core = await useCore(app)
-  await Promise.all([new LostLetters(core, 30).record(), new LostLetters(core, 30).record()])
   const rows = (await ask('GET', `/${id}/deliveries`)).body
   t.equal(rows.length, 1, 'once')
   const { id: _, ...shown } = letter
   t.match(rows[0], { ...shown, eventId: event.id })
+  const { rows: told } = await app.svc.database.query(
+    `select payload::json ->> 'webhookId' as id, payload::json ->> 'attempts' as attempts
+       from svc."__svc.events" where name = 'svc.delivery.dead'`,
+  )
+  t.same(told, [{ id, attempts: '1' }])
+})
+
+t.test('of a webhook that was deleted during the attempt no dead letter is left', async (t) => {
+  const { app, ask, register, database } = await startHost(t, {
+    core: { worker: { enabled: false, maxAttempts: 1 } },
+  })
+  const receiver = await openReceiver({ answer: 'timeout' })
+  t.teardown(() => receiver.close())
+  const { id } = await register(receiver.url)
+  const worker = await startWorker(t, database, 1)
+  await app.svc.events.publish('order.created', { n: 1 })
+  await receiver.waitFor(1)
+  t.equal((await ask('DELETE', `/${id}`)).status, 204)
+  worker.kill()
+  await bringLostJobsBack(app)
+  const { rows } = await app.svc.database.query(
+    `select (select json_agg(array[status, error]) from svc."__svc.webhooks.delivery_log") as log,
+            (select count(*) from svc_jobs.job where name like '%.dlq')::int as letters`,
+  )
+  t.same(rows, [
+    {
+      log: [
+        ['failed', 'lost'],
+        ['skipped', null],
+      ],
+      letters: 0,
+    },
+  ])
+})
+
+t.test('a crash uses up an attempt of those that the webhook has, not the publisher', async (t) => {
+  const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  const { db } = await useCore(app)
+  for (const [maxAttempts, letters] of [
+    [3, 0],
+    [2, 1],
+  ] as const) {
+    const receiver = await openReceiver({ answer: [500, 'timeout'] })
+    t.teardown(() => receiver.close())
+    const retry = { maxAttempts, delaysSeconds: [3600] }
+    const { id } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'], retry })
+    await app.svc.webhooks.test({ id })
+    await until(async () => (await ask('GET', `/${id}/deliveries`)).body.length === 1)
+    // The process of the second attempt has died.
+    await db.query(
+      `update svc_jobs.job set state = 'active', retry_count = 1, started_on = now()
+        where name = $1 and singleton_key = $2`,
+      [QUEUE, id],
+    )
+    await bringLostJobsBack(app)
+    t.match(
+      await until(
+        () => ask('GET', `/${id}/deliveries`),
+        ({ body }) => body.length > 1,
+      ),
+      { body: [{ attempt: 2, error: 'lost', status: letters === 1 ? 'dead' : 'failed' }, {}] },
+      `${maxAttempts} attempts`,
+    )
+    t.equal((await ask('GET', `/${id}/dead-letters`)).body.length, letters)
+  }
 })

@@ -56,7 +56,6 @@ const JOB = {
    * waits for other jobs.
    */
   blocked: ['bool', 'whether the job obeys a recipient'],
-  /** Or that its process died: see `isLost`. */
   output: ['jsonb', 'what the last attempt left'],
   policy: ['text', "the queue's policy, which all of our queues have as it comes"],
   dead_letter: ['text', "the queue of the job's dead letter"],
@@ -125,7 +124,6 @@ export const DEAD_LETTER_INDEXES = {
   svc_dead_letters_event: `USING btree (name, ((data ->> 'event'::text)), id) WHERE (${IS_DEAD_LETTER})`,
   svc_dead_letters_event_id: `USING btree (name, substr((data ->> 'eventId'::text), (strpos((data ->> 'eventId'::text), '\x1f'::text) + 1)), id) WHERE (${IS_DEAD_LETTER})`,
   svc_dead_letters_delivery_id: `USING btree (name, ((data ->> 'deliveryId'::text))) WHERE (${IS_DEAD_LETTER})`,
-  svc_dead_letters_lost: `USING btree (name, id) WHERE ((${IS_DEAD_LETTER}) AND (((source_output -> 'value'::text) ->> 'message'::text) = ANY (ARRAY['job timed out'::text, 'its process died'::text])))`,
   svc_dead_letters_status_code: `USING btree (name, ((source_output ->> 'statusCode'::text)), id) WHERE (${IS_DEAD_LETTER})`,
 }
 

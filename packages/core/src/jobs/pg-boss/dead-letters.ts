@@ -5,8 +5,7 @@
  * (see recipients/work-table.ts). redrive-dead-letters.ts makes jobs of them.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { deadLetterQueueOf, type DeadLetter } from '../job.ts'
-import { isLost } from './jobs-table.ts'
+import { LOST_MESSAGES, deadLetterQueueOf, type DeadLetter } from '../job.ts'
 import { publishedEventIdIn } from './jobs-table-setup.ts'
 
 export const COLUMNS = `letter.id, letter.data, letter.source_output as output,
@@ -274,3 +273,8 @@ export const asDeadLetter = <Data>(row: DeadLetter<Data>): DeadLetter<Data> => (
   output: isLost(row.output) ? undefined : row.output,
   deadAt: new Date(row.deadAt),
 })
+
+function isLost(output: unknown): boolean {
+  const value = (output as { value?: { message?: unknown } } | null)?.value
+  return LOST_MESSAGES.some((message) => message === value?.message)
+}

@@ -4,7 +4,6 @@ import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
 import { isLockConflict, tryOf } from '../../migrations/lock-retries.ts'
 import { DEAD_LETTER_INDEXES, indexName, INDEXES, SHARED_TABLE } from './contract.ts'
-import { LOST_MESSAGES } from './jobs-table.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
 
@@ -113,11 +112,6 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
 /** The published id of the event of a job, whose data is in `column`: see event-id.ts. */
 export const publishedEventIdIn = (column: string): string =>
   `substr(${column} ->> 'eventId', strpos(${column} ->> 'eventId', E'\\x1f') + 1)`
-
-/** Dead letters whose last attempt ended with its process, by what pg-boss wrote into them. */
-export const IS_LOST_LETTER = `source_output -> 'value' ->> 'message' in (${LOST_MESSAGES.map(
-  (message) => `'${message}'`,
-).join(', ')})`
 
 const SHARED = `svc_jobs.${SHARED_TABLE}`
 const SHARED_INDEXES = {

@@ -15,8 +15,7 @@ const PORTION = 5000
 export const JOB_COLUMNS = `job.id, job.data, job.retry_count as "retryCount",
   job.retry_limit as "retryLimit", job.group_id as "groupId",
   extract(epoch from job.created_on)::float8 * 1000 as "createdOn",
-  job.started_on::text as "startedOn",
-  case when job.retry_count > 0 then job.output end as output`
+  job.started_on::text as "startedOn"`
 
 export interface JobRow<Data> {
   id: string
@@ -27,7 +26,6 @@ export interface JobRow<Data> {
   /** Milliseconds since 1970. */
   createdOn: number
   startedOn: string | null
-  output: unknown
 }
 
 export function asJob<Data>(row: JobRow<Data>): Job<Data> {
@@ -38,18 +36,9 @@ export function asJob<Data>(row: JobRow<Data>): Job<Data> {
     attemptsLeft: Math.max(0, row.retryLimit - row.retryCount),
     recipient: row.groupId,
     createdAt: new Date(row.createdOn),
-    lost: row.retryCount > 0 && isLost(row.output),
     retryCount: row.retryCount,
     startedOn: row.startedOn,
   }
-}
-
-/** What the output of a job says whose process died: that of pg-boss of an attempt that took a day, and ours. */
-export const LOST_MESSAGES = ['job timed out', 'its process died'] as const
-
-export function isLost(output: unknown): boolean {
-  const value = (output as { value?: { message?: unknown } } | null)?.value
-  return LOST_MESSAGES.some((message) => message === value?.message)
 }
 
 /** Which of these claims are still those of their jobs: a transaction may have rolled some back. */

@@ -1,15 +1,16 @@
 /**
  * Takes back the jobs that no process works on any more: those of processes that died, and those that a
  * process has claimed without knowing it, since the answer to its claim was lost. The row of a process is the
- * lease of all its jobs. Its lock, which ends with it, shows its death at once.
+ * lease of all its jobs. Its lock, which ends with it, shows its death at once. A process takes back the jobs of
+ * the queues for which it has a worker: they are settled as failed attempts, with the rows that tell of them.
  */
 import { isConnectionError } from '../../postgres/connection-errors.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { DeadProcesses } from '../../processes/dead-processes.ts'
 import { markUnlocked, RUNS } from '../../processes/processes-table.ts'
 import { supervise, type PgBoss } from './boss.ts'
-import { LOST_MESSAGES } from './jobs-table.ts'
-import { settle } from './settle.ts'
+import type { Job } from '../job.ts'
+import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
 
 /** How often jobs are looked for that no process works on. */
 export const RECOVERY_SECONDS = 9
@@ -32,8 +33,8 @@ interface Parts {
   /** Whether this process works on a job of the queue, or settles it. */
   holds: (queue: string, jobId: string) => boolean
   dead: Pick<DeadProcesses, 'find' | 'findAgainInMs'>
-  /** These queues have jobs that can be fetched again. */
-  recovered: (queues: string[]) => void
+  /** Settles these jobs of a queue as lost; `false`: this process has no worker for it. */
+  settleLost: (queue: string, jobs: Job[]) => Promise<boolean>
   log: { warn(details: object, message: string): void }
 }
 
@@ -62,8 +63,8 @@ export class LostJobs {
     const { db, dead, ownId } = this.#parts
     for (const id of await this.#findDead(dead)) {
       const found = await findLostJobs(db, ownId, [id])
-      await this.#takeBack(found.filter(({ owner }) => owner !== ownId))
-      await markUnlocked(db, id)
+      const areAll = await this.#takeBack(found.filter(({ owner }) => owner !== ownId))
+      await markUnlocked(db, id, areAll)
     }
     return dead.findAgainInMs
   }
@@ -88,7 +89,9 @@ export class LostJobs {
     try {
       const found = await findLostJobs(db, ownId, [])
       const ofOthers = found.filter(({ owner }) => owner !== ownId)
-      const unknown = found.filter(({ owner, queue, id }) => owner === ownId && !holds(queue, id))
+      const unknown = found.filter(
+        ({ owner, queue, job }) => owner === ownId && !holds(queue, job.id),
+      )
       // Twice: it may be on its way from the publish that has claimed it.
       const lost = unknown.filter((job) => this.#unknown.has(leaseOf(job)))
       this.#unknown = new Set(unknown.map(leaseOf))
@@ -102,14 +105,26 @@ export class LostJobs {
     }
   }
 
-  async #takeBack(lost: LostJob[]): Promise<void> {
-    const { db, log, ownId, recovered } = this.#parts
-    for (const [owner, jobs] of Map.groupBy(lost, (job) => job.owner)) {
-      await takeBack(db, jobs)
-      const about = { processId: owner, jobs: jobs.length }
-      log.warn(about, owner === ownId ? CLAIMS_LOST : PROCESS_DIED)
+  /** Returns whether all of them are taken back. */
+  async #takeBack(lost: LostJob[]): Promise<boolean> {
+    const { log, ownId, settleLost } = this.#parts
+    let areAll = lost.length < PORTION
+    for (const [owner, its] of Map.groupBy(lost, (one) => one.owner)) {
+      let count = 0
+      for (const [queue, some] of Map.groupBy(its, (one) => one.queue)) {
+        if (
+          await settleLost(
+            queue,
+            some.map(({ job }) => job),
+          )
+        )
+          count += some.length
+        else areAll = false
+      }
+      const about = { processId: owner, jobs: count }
+      if (count > 0) log.warn(about, owner === ownId ? CLAIMS_LOST : PROCESS_DIED)
     }
-    if (lost.length > 0) recovered([...new Set(lost.map(({ queue }) => queue))])
+    return areAll
   }
 }
 
@@ -119,17 +134,14 @@ const CLAIMS_LOST =
 
 interface LostJob {
   queue: string
-  id: string
-  startedOn: string
+  job: Job
   owner: string
-  /** Whether the attempt that was lost was not the last one. */
-  hasAttemptsLeft: boolean
 }
 
-const leaseOf = ({ id, startedOn }: LostJob): string => `${id} ${startedOn}`
+const leaseOf = ({ job: { id, startedOn } }: LostJob): string => `${id} ${startedOn}`
 
 /** At a time; the others follow. */
-const PORTION = 5000
+const PORTION = 2000
 
 /**
  * Jobs whose process does not run, or is one of `dead`, and claims of this process that are not new. Each part
@@ -139,13 +151,11 @@ const PORTION = 5000
 async function findLostJobs(db: Db, ownId: string, dead: string[]): Promise<LostJob[]> {
   const { rows } = await db.query(
     `with active as materialized (
-       select name, id, started_on, group_tier, retry_count < retry_limit as has_attempts_left
-         from svc_jobs.job
+       select * from svc_jobs.job
         where state = 'active' and group_id is not null and group_tier is not null
           and starts_with(name, '__svc.')
        union all
-       select name, id, started_on, group_tier, retry_count < retry_limit
-         from svc_jobs.job
+       select * from svc_jobs.job
         where state = 'active' and group_id is null and group_tier is not null
           and starts_with(name, '__svc.')
      ), lost_owner as materialized (
@@ -156,41 +166,17 @@ async function findLostJobs(db: Db, ownId: string, dead: string[]): Promise<Lost
                 select from svc."__svc.processes" as process
                  where process.id::text = owner.id and ${RUNS})
      )
-     select name as queue, id, started_on::text as "startedOn", group_tier as owner,
-            has_attempts_left as "hasAttemptsLeft"
-       from active
-      where group_tier in (select lost_owner.id from lost_owner)
-         or group_tier = $1 and started_on < now() - make_interval(secs => $3)
-      order by group_tier = $1
+     select job.name as queue, job.group_tier as owner, ${JOB_COLUMNS}
+       from active as job
+      where job.group_tier in (select lost_owner.id from lost_owner)
+         or job.group_tier = $1 and job.started_on < now() - make_interval(secs => $3)
+      order by job.group_tier = $1
       limit $4`,
     [ownId, dead, UNKNOWN_AFTER_SECONDS, PORTION],
   )
-  return rows
-}
-
-/**
- * They can be fetched at once, as after a failed attempt. Those whose attempts are used up become dead
- * letters.
- */
-async function takeBack(db: Db, lost: LostJob[]): Promise<void> {
-  const output = { value: { message: LOST_MESSAGES[1] } }
-  const again = lost.filter(({ hasAttemptsLeft }) => hasAttemptsLeft)
-  const last = lost.filter(({ hasAttemptsLeft }) => !hasAttemptsLeft)
-  await db.query(
-    `update svc_jobs.job as job
-        set state = 'retry', start_after = now(), group_tier = null, output = $4
-       from unnest($1::text[], $2::uuid[], $3::timestamptz[]) as lost (queue, id, started_on)
-      where job.name = lost.queue and job.id = lost.id
-        and job.state = 'active' and job.started_on = lost.started_on`,
-    [
-      again.map(({ queue }) => queue),
-      again.map(({ id }) => id),
-      again.map(({ startedOn }) => startedOn),
-      output,
-    ],
-  )
-  for (const [queue, jobs] of Map.groupBy(last, (job) => job.queue)) {
-    const dead = jobs.map((job) => ({ job, output }))
-    await settle(db, queue, { done: [], failed: [], postponed: [], parked: [], dead })
-  }
+  return (rows as (JobRow<unknown> & { queue: string; owner: string })[]).map((row) => ({
+    queue: row.queue,
+    owner: row.owner,
+    job: asJob(row),
+  }))
 }

@@ -3,8 +3,6 @@ import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf } from '../job.ts'
 import { IN_INDEX, isReserved, type DeadLetterSelection, type Moved } from './dead-letters.ts'
 import { retryColumns, type RetrySettings } from '../retry-settings.ts'
-import type { Worker } from '../worker.ts'
-import { LOST_OF_TAKEN, lostOfTaken } from './lost-letters.ts'
 
 /**
  * Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted. Those of a recipient wait with
@@ -32,7 +30,7 @@ const INSERT_TAKEN = `insert into svc_jobs.job
 
 /**
  * Makes jobs of a portion of a recipient's dead letters, the oldest first. Two calls at once share the
- * dead letters. The worker of the queue writes the rows that only these letters can tell of.
+ * dead letters.
  */
 export async function redriveDeadLetters(
   db: Db,
@@ -40,7 +38,6 @@ export async function redriveDeadLetters(
   { recipient, ids, afterId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
-  worker: Pick<Worker, 'recovery'> = {},
 ): Promise<Moved> {
   const { rows } = await db.query(
     `with portion as materialized (
@@ -57,12 +54,11 @@ export async function redriveDeadLetters(
        delete from svc_jobs.job as letter
         where letter.name = $2 and letter.id = any(array(select id from portion))
        returning letter.id, letter.data, letter.singleton_key, letter.group_id,
-                 letter.source_retry_count, letter.source_output, letter.created_on
+                 letter.source_retry_count
      ), made as (
        ${INSERT_TAKEN}
      )
-     select count(*)::int as count, max(id::text collate "C") as "lastId",
-            ${LOST_OF_TAKEN} as lost
+     select count(*)::int as count, max(id::text collate "C") as "lastId"
        from portion`,
     [
       queue,
@@ -77,10 +73,7 @@ export async function redriveDeadLetters(
       afterId ?? null,
     ],
   )
-  const { lost: json, ...moved } = rows[0] as Moved & { lost: string }
-  const lost = lostOfTaken(json)
-  if (lost.length > 0) await worker.recovery?.recordLost(db, lost)
-  return moved
+  return rows[0] as Moved
 }
 
 export interface RequeueSelection {

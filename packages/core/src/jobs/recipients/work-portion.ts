@@ -44,7 +44,7 @@ function portionOf(
   if (what === 'bury') return buried(db, work)
   if (what === 'missing') return missing(db, { ...work, what }, worker)
   if (what !== 'redrive' && work.deliveries === null) return counted(db, work)
-  return what === 'failed' ? retriesDue(db, work) : redriven(db, work, worker, retry)
+  return what === 'failed' ? retriesDue(db, work) : redriven(db, work, retry)
 }
 
 const limitOf = ({ perSecond }: Work): number =>
@@ -102,18 +102,13 @@ async function buried(db: Db, work: Work): Promise<RecoveredPortion> {
   return { done: letters.count, ...nextOf(work, letters, PORTION) }
 }
 
-async function redriven(
-  db: Db,
-  work: Work,
-  worker: Recorder,
-  retry: RetrySettings,
-): Promise<RecoveredPortion> {
+async function redriven(db: Db, work: Work, retry: RetrySettings): Promise<RecoveredPortion> {
   const { queue, recipient, since, until, createdAt: reservedBefore, deliveries, done } = work
   // Not one more than were counted: another dead letter of the span may have become visible since.
   const left = deliveries === null ? Infinity : deliveries - done
   const most = Math.min(limitOf(work), left)
   const selection = { recipient, since, until, reservedBefore, ...afterOf(work) }
-  const letters = await redriveDeadLetters(db, queue, selection, retry, most, worker)
+  const letters = await redriveDeadLetters(db, queue, selection, retry, most)
   if (letters.count === left) return { done: left, isFinished: true }
   return { done: letters.count, ...nextOf(work, letters, most) }
 }

@@ -1,5 +1,6 @@
 /** The worker of the delivery queue: one attempt for each job, and its row in the log. */
 import {
+  failedAsLost,
   findPayloads,
   tenantOfEvent,
   unsentOutcome,
@@ -14,11 +15,15 @@ import { QUEUE } from '../constants.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
-import { failedUnsent, skippedAttempt, type AttemptRecord } from './attempt-record.ts'
+import {
+  crashedAttempt,
+  failedUnsent,
+  skippedAttempt,
+  type AttemptRecord,
+} from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
-import { recordLostBeforeRedrive } from './crashed-attempts.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
 import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRows } from './log-entry.ts'
@@ -57,6 +62,7 @@ export function createDeliveryWorker(
       prepared.largeBytes === undefined
         ? perform(post, settings, filters, job, prepared, signal)
         : performLarge(core.db, budget, post, settings, filters, job, prepared, signal),
+    lost: lostAttempt,
     record: attempts,
     follow(db, settled) {
       const runs: (() => void)[] = []
@@ -69,7 +75,6 @@ export function createDeliveryWorker(
     },
     recovery: {
       recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),
-      recordLost: (db, letters) => recordLostBeforeRedrive(core, db, days, letters),
       recoverMissing: (db, recovery, limit) =>
         recoverMissingPortion(core, days, db, recovery, limit),
     },
@@ -149,6 +154,12 @@ const publishedAttemptsLeft = ({ data, attemptsLeft, retryCount }: DeliveryJob):
   data.publishedRetryLimit === undefined
     ? attemptsLeft
     : Math.max(0, data.publishedRetryLimit - retryCount)
+
+/** A job whose filter is not decided yet may be no delivery: no row of the log tells of it. */
+const lostAttempt = (job: DeliveryJob): Outcome<AttemptRecord> =>
+  isUndecided(job)
+    ? { kind: 'postponed', delayMs: 0 }
+    : failedAsLost(job, crashedAttempt(attemptNumberOf(job), new Date()))
 
 function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: DeliveryJob): boolean {
   if (isProbe === true || data.url !== undefined) return false

@@ -44,7 +44,7 @@ export function attemptRow(
   nextAttemptAt: Date | null,
 ): LogRow {
   const row = rowOf(job.data, record, status, nextAttemptAt)
-  if (record.attempt !== 1 || status === 'skipped') return row
+  if (record.attempt !== 1 || status === 'skipped' || record.error === 'lost') return row
   // The clocks of the process and of Postgres may differ.
   const sinceMs = Math.max(0, Date.parse(record.attemptedAt) - job.createdAt.getTime())
   return { ...row, firstAttemptMs: Math.min(Math.round(sinceMs), 2 ** 31 - 1) }

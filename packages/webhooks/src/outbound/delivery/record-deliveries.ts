@@ -16,7 +16,6 @@ import { reactivateIn, type AfterCommit } from '../health/resume-failing.ts'
 import { insertLogRows, RECORD_ATTEMPTS, type LogRow } from '../../tables/delivery-log.ts'
 import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
-import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { dropDeadOfDeleted } from './dead-of-deleted.ts'
 import { deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
@@ -24,14 +23,13 @@ import { deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
 /**
- * The row of an ordinary delivery. The others also write rows of lost attempts, resume a webhook, or lock the
- * row of an old event, which a transaction of the host may hold.
+ * The row of an ordinary delivery. The others resume a webhook, or lock the row of an old event, which a transaction of the host may hold.
  */
 export const attempts: Recorder<DeliveryData, AttemptRecord> = {
   function: RECORD_ATTEMPTS,
   rowsOf(ended) {
     const { job } = ended
-    const isOrdinary = job.isProbe !== true && !job.lost && !isOld(job, Date.now() - DAY_MS)
+    const isOrdinary = job.isProbe !== true && !isOld(job, Date.now() - DAY_MS)
     return isOrdinary ? rowsOf(ended).map((row) => ({ ...row, job: job.id })) : null
   },
 }
@@ -45,13 +43,7 @@ export async function recordDeliveries(
 ): Promise<void> {
   const { settled, dropped } = await dropDeadOfDeleted(core, db, given)
   const ended = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
-  const crashed = await crashedAttemptsBefore(
-    db,
-    deliveryLogRetentionDays,
-    ended.map(({ job }) => job),
-  )
   await insertAccepted(core, db, [
-    ...crashed,
     ...settled.flatMap((one) => rowsOf(one, one.nextAttemptAt)),
     ...dropped.map(skippedRow),
   ])

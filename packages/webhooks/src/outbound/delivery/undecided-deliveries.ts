@@ -22,8 +22,8 @@ const MOST_IN_SLOTS = 4
 const DECISION_MS = 20
 
 /** Whether the filter of a delivery is not decided yet. A redriven one was, and so was a retried one. */
-export const isUndecided = ({ data, retryCount, lost }: DeliveryJob): boolean =>
-  data.filter !== undefined && data.attemptsBefore === undefined && (retryCount === 0 || lost)
+export const isUndecided = ({ data, retryCount }: DeliveryJob): boolean =>
+  data.filter !== undefined && data.attemptsBefore === undefined && retryCount === 0
 
 export class UndecidedDeliveries {
   #core: Pick<Core, 'db' | 'log'>
