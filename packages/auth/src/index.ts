@@ -1,7 +1,6 @@
 import '@svc/core/node-version'
 // The declarations of these (`request.auth`, `svc.auth`, the actions, the context keys) reach a host
 // only through an import that the compiler keeps.
-import './operations/named-actions.ts'
 import './operations/svc-auth.ts'
 import './guard/guard.ts'
 import './guard/request-context.ts'

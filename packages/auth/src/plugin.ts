@@ -1,4 +1,4 @@
-import { bootOnCore, managementApi, type Core } from '@svc/core/internal'
+import { bootOnCore, managementApi, registerActions, type Core } from '@svc/core/internal'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AuthAlreadyRegistered } from './errors.ts'
@@ -26,13 +26,12 @@ import { prepareDatabase } from './migrations.ts'
 import { watchAgeing } from './operations/key-ageing.ts'
 import { createOperationContext } from './operations/context.ts'
 import { createTenantPart } from './operations/erase-tenant.ts'
-import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
 import { createAuthOperations } from './operations/svc-auth.ts'
 import { resolveAuthOptions, type AuthSettings, type SvcAuthOptions } from './options.ts'
 import { managementRoutes, unknownId } from './routes/management.ts'
 import { describeRoutes } from './routes/openapi.ts'
-import type { JudgeTarget } from './routes/services.ts'
+import type { JudgeTarget } from './routes/forward-auth.ts'
 import { createScopeNames, type Scope } from './scopes.ts'
 
 declare module 'fastify' {
@@ -90,7 +89,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   core.svc.auth = createAuthOperations(core, operations)
   watchAgeing(core, context, settings)
   core.onEraseTenant(createTenantPart(context))
-  registerActions(core.svc)
+  registerActions(core.svc.actions, 'svc.auth', core.svc.auth)
   const judgeTarget: JudgeTarget = ({ method, target }, ...request) =>
     guard.judge(policies.policyOfTarget(target), method, ...request)
   if (settings.managementBasePath !== null) {
@@ -100,7 +99,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
     await managementApi(
       app,
       settings.managementBasePath,
-      (api) => managementRoutes(api, operations, settings, judgeTarget),
+      (api) => managementRoutes(api, context, operations, settings, judgeTarget),
       unknownId,
     )
   }

@@ -11,6 +11,8 @@ import {
 } from './key-fields.ts'
 import { closed, text, timestamp } from './schema-pieces.ts'
 
+export const Id = Type.String()
+
 export const NewUser = Type.Object(
   {
     email: Type.String({ format: 'email', maxLength: 254 }),
@@ -30,18 +32,14 @@ export const User = Type.Object({
   createdAt: timestamp(),
 })
 
-const newKey = { tenant: Type.Optional(Tenant), ...keyFields }
-
-/** The body of a route that has the user in its path. */
-export const CreateApiKeyBody = Type.Object(newKey, closed)
-
-export const NewApiKey = Type.Object({ userId: Type.String(), ...newKey }, closed)
-
-export const KeyChangesBody = Type.Object(keyChanges, closed)
+export const NewApiKey = Type.Object(
+  { userId: Type.String(), tenant: Type.Optional(Tenant), ...keyFields },
+  closed,
+)
 
 export const KeyUpdate = Type.Object({ id: Type.String(), ...keyChanges }, closed)
 
-export const RotationBody = Type.Object(rotation, closed)
+export const OwnRotation = Type.Object(rotation, closed)
 
 export const KeyRotation = Type.Object({ id: Type.String(), ...rotation }, closed)
 
@@ -77,6 +75,7 @@ export const keyFilter = {
 /** `userId` need not be a UUID: there are no keys of such a user. */
 export const KeyFilter = Type.Object({ ...page, ...keyFilter }, closed)
 
+/** The query of a route has the `tenant` as well, which the method refuses. */
 export const KeysOfUser = Type.Object({ userId: Type.String(), ...page }, closed)
 
 export const ApiKey = Type.Object({
@@ -177,7 +176,7 @@ export type NewApiKey = Input<typeof NewApiKey>
  */
 export type KeyUpdate = Input<typeof KeyUpdate>
 /** The fields of a key that change; the others stay as they are. */
-export type KeyChanges = Input<typeof KeyChangesBody>
+export type KeyChanges = Omit<KeyUpdate, 'id'>
 /** The key `id`, and for how many seconds it stays valid beside its successor: 86400 by default, at most 31536000. */
 export type KeyRotation = Input<typeof KeyRotation>
 /** A key with its text, which is returned only when it is created or rotated. */

@@ -5,7 +5,7 @@ export type { SvcCoreOptions, WorkerOptions } from './core-options.ts'
 // With a star, so that `declare module '@svc/core'` can extend the interface.
 export * from './svc.ts'
 export type { Actions } from './actions/actions.ts'
-export type { OperationOptions } from './actions/define-operation.ts'
+export type { NamedActions, OperationOptions } from './actions/define-operation.ts'
 // With a star for the same reason.
 export * from './actions/svc-actions.ts'
 // With a star for the same reason.

@@ -36,7 +36,7 @@ export { callerFor } from './audit/on-behalf-of.ts'
 export type { TenantPart } from './tenant-erasure.ts'
 export {
   AuditEntry,
-  auditFilter,
+  AuditQuery,
   changesOf,
   isUserId,
   MASKED,
@@ -100,7 +100,19 @@ export { orUnavailable } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'
 export { checkedInput } from './actions/validate-input.ts'
-export { readOperation, writeOperations } from './actions/define-operation.ts'
+export {
+  Anything,
+  methodsOf,
+  Nothing,
+  operationFor,
+  registerActions,
+  shapeOf,
+  type ListPage,
+  type Operation,
+  type OperationDefinition,
+  type OperationCaller,
+} from './actions/define-operation.ts'
+export { operationRoutes } from './http/operation-routes.ts'
 export { answerPlainly, ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
 export { hasOwnAccess, withOwnAccess } from './http/call-gate.ts'
 export { isDryRun, withoutGate } from './http/call-gate.ts'
@@ -115,7 +127,6 @@ export {
   Tenant,
   TenantFilter,
 } from './http/schemas.ts'
-export { linkNext, page, pageQuery } from './http/pagination.ts'
 export {
   isBoolean,
   isFunction,

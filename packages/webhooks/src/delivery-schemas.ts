@@ -1,7 +1,7 @@
 /** The input and output of the operations on deliveries, for routes, named actions and `svc.webhooks`. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable, TenantFilter, type Input } from '@svc/core/internal'
-import { closed, EventName, paged, text, Time, Uuid } from './schema-pieces.ts'
+import { closed, EventName, paged, text, Time, Uuid, WebhookId } from './schema-pieces.ts'
 
 /** The state of a delivery after an attempt; see {@link DeliveryAttempt}. */
 export type DeliveryStatus = 'delivered' | 'failed' | 'dead' | 'skipped'
@@ -33,11 +33,10 @@ const DeliveryFilter = Type.Object({ ...paged, ...deliveryFilter }, closed)
  */
 export type DeliveryFilter = Input<typeof DeliveryFilter>
 
-const ofWebhook = { webhookId: Type.String() }
-const ListedDeliveries = Type.Object(
+export const ListedDeliveries = Type.Object(
   {
     ...DeliveryFilter.properties,
-    webhookId: Type.Optional(Type.String()),
+    webhookId: Type.Optional(WebhookId),
     payloads: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -47,8 +46,6 @@ const ListedDeliveries = Type.Object(
  * false` the payloads are not read, and `null` in the list.
  */
 export type ListedDeliveries = Input<typeof ListedDeliveries>
-
-export const ListDeliveries = Type.Union([Type.String(), ListedDeliveries])
 
 export const DeliveryAttempt = Type.Object({
   id: Type.String({
@@ -92,7 +89,7 @@ export type DeliveryAttempt = Static<typeof DeliveryAttempt>
 
 export const DeliverInput = Type.Object(
   {
-    ...ofWebhook,
+    webhookId: WebhookId,
     event: EventName,
     payload: Type.Unknown(),
     deliveryId: Uuid,
@@ -103,16 +100,16 @@ export const DeliverInput = Type.Object(
 /** One attempt to make now: `deliveryId` is a UUID, `attempt` its number from 1. */
 export type DeliverInput = Input<typeof DeliverInput>
 
-const redelivery = {
-  url: Type.Optional(
-    Type.String({
-      description: 'Another address than that of the webhook; for operators with admin alone.',
-    }),
-  ),
-}
-export const RedeliverBody = Type.Object(redelivery, closed)
 export const RedeliverInput = Type.Object(
-  { ...ofWebhook, deliveryId: Type.String(), ...redelivery },
+  {
+    webhookId: WebhookId,
+    deliveryId: Type.String(),
+    url: Type.Optional(
+      Type.String({
+        description: 'Another address than that of the webhook; for operators with admin alone.',
+      }),
+    ),
+  },
   closed,
 )
 /** A delivery of the log, or a dead letter, to send once more: to the webhook, or to another `url`. */
@@ -122,16 +119,15 @@ export const QueuedDelivery = Type.Object({ deliveryId: Uuid })
 /** A delivery that was queued. */
 export type QueuedDelivery = Static<typeof QueuedDelivery>
 
-const RedriveSome = Type.Object(
+export const RedriveInput = Type.Object(
   {
-    id: Type.String(),
+    id: WebhookId,
     ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 500 })),
   },
   closed,
 )
-export const RedriveInput = Type.Union([Type.String(), RedriveSome])
 /** The webhook `id`, and which of its dead letters: by default all of them. */
-export type RedriveInput = Input<typeof RedriveSome>
+export type RedriveInput = Input<typeof RedriveInput>
 
 export const RedriveResult = Type.Object({ redriven: Type.Integer() })
 /** How many dead letters were queued again. */

@@ -1,6 +1,5 @@
 import '@svc/core/node-version'
 // A host sees the actions and `svc.webhooks` only through lines that the compiler keeps.
-import './operations/named-actions.ts'
 import './operations/svc-webhooks.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'

@@ -1,11 +1,17 @@
 import { AlreadyRegistered } from '@svc/core'
-import { bootOnCore, hideRoutes, managementApi, type Core } from '@svc/core/internal'
+import {
+  bootOnCore,
+  hideRoutes,
+  managementApi,
+  operationRoutes,
+  registerActions,
+  type Core,
+} from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { createTenantPart } from './operations/erase-tenant.ts'
-import { createTryFilter } from './operations/filter-trial.ts'
-import { registerActions } from './operations/named-actions.ts'
-import { createOperations } from './operations/operations.ts'
+import { callerOf } from './operations/caller.ts'
+import { createSvcWebhooks } from './operations/svc-webhooks.ts'
 import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
 import { registerInbound } from './inbound/register.ts'
 import { warnOfVainOptions } from './inbound/sources.ts'
@@ -16,15 +22,10 @@ import {
   type WebhooksSettings,
 } from './options.ts'
 import { startOutbound, type Outbound } from './start-outbound.ts'
-import { deliveryListRoutes } from './routes/delivery-lists.ts'
-import { deliveryRoutes } from './routes/deliveries.ts'
-import { eventRoutes } from './routes/events.ts'
-import { inboundRoutes } from './routes/inbound.ts'
-import { unknownId } from './routes/management.ts'
+import { asyncApiRoute } from './routes/asyncapi.ts'
+import { MANAGED, unknownId } from './routes/management.ts'
+import { describeDeliveries } from './routes/openapi.ts'
 import { noPublicKeyRoutes, publicKeyRoutes } from './routes/public-keys.ts'
-import { recoveryRoutes } from './routes/recoveries.ts'
-import { statsRoutes } from './routes/stats.ts'
-import { webhookRoutes } from './routes/webhooks.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
   const settings = resolveWebhooksOptions(options)
@@ -48,11 +49,9 @@ async function mount(
 ): Promise<void> {
   const { sources } = settings
   const inbound = startInbound(core, settings, outbound.fetch, app)
-  const tryFilter = createTryFilter(core, outbound.events)
-  const operations = createOperations({ ...outbound, core, requests: inbound.requests, tryFilter })
-  core.svc.webhooks = operations
+  core.svc.webhooks = createSvcWebhooks(core, { ...inbound.operations, ...outbound.operations })
   core.onEraseTenant(createTenantPart(core))
-  registerActions(core.svc, operations)
+  registerActions(core.svc.actions, 'svc.webhooks', core.svc.webhooks)
   const { managementBasePath, openapi } = settings
   if (managementBasePath !== null) {
     await managementApi(
@@ -62,14 +61,16 @@ async function mount(
         if (!openapi) hideRoutes(api)
         if (outbound.signingKeys === null) noPublicKeyRoutes(api)
         else publicKeyRoutes(api, outbound.signingKeys)
-        eventRoutes(api, outbound.events)
-        // Registered before the routes with an id: `inbound` is not the id of a webhook.
-        if (settings.inboundLog) inboundRoutes(api, inbound.requests)
-        webhookRoutes(api, outbound.webhooks, outbound.events)
-        deliveryListRoutes(api, outbound.lists)
-        deliveryRoutes(api, outbound.deliveries)
-        recoveryRoutes(api, outbound.recoveries)
-        statsRoutes(api, outbound.stats)
+        asyncApiRoute(api, outbound.events)
+        const swaggerTransform = describeDeliveries(outbound.events)
+        const ofPackage = {
+          tag: 'webhooks',
+          callerOf,
+          config: (_: unknown, name: string) =>
+            name === 'register' ? { ...MANAGED, swaggerTransform } : MANAGED,
+        }
+        if (settings.inboundLog) operationRoutes(api, inbound.operations, ofPackage)
+        operationRoutes(api, outbound.operations, ofPackage)
       },
       unknownId,
     )

@@ -1,7 +1,7 @@
 /** The input and output of recoveries. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable, TenantFilter, type Input } from '@svc/core/internal'
-import { closed, Time, Uuid } from './schema-pieces.ts'
+import { closed, Time, Uuid, WebhookId } from './schema-pieces.ts'
 
 const What = Type.Unsafe<'dead' | 'failed' | 'missing'>({
   type: 'string',
@@ -10,21 +10,23 @@ const What = Type.Unsafe<'dead' | 'failed' | 'missing'>({
     '"dead": dead letters, again. "failed": what waits for its next attempt, now. "missing": events that the webhook wants and never got a delivery of.',
 })
 
-const recovery = {
-  since: Time,
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Not included; now.' })),
-  what: What,
-  perSecond: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 10_000,
-      description: 'At most so many deliveries are queued in a second.',
-    }),
-  ),
-  dryRun: Type.Optional(Type.Boolean({ description: 'Only counts.' })),
-}
-export const RecoverBody = Type.Object(recovery, closed)
-export const RecoverInput = Type.Object({ id: Type.String(), ...recovery }, closed)
+export const RecoverInput = Type.Object(
+  {
+    id: WebhookId,
+    since: Time,
+    until: Type.Optional(Type.String({ format: 'date-time', description: 'Not included; now.' })),
+    what: What,
+    perSecond: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: 'At most so many deliveries are queued in a second.',
+      }),
+    ),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Only counts.' })),
+  },
+  closed,
+)
 /**
  * Which deliveries of the webhook `id` are recovered: those that became dead letters, whose last
  * attempt failed, or whose event was published from `since` (ISO 8601) until `until` (now).
@@ -60,18 +62,16 @@ export const WebhookRecovery = Type.Object({
 /** A recovery, and how far it is. */
 export type WebhookRecovery = Static<typeof WebhookRecovery>
 
-const ofWebhook = { webhookId: Type.String() }
-const ListedRecoveries = Type.Object(
+export const ListedRecoveries = Type.Object(
   {
-    ...ofWebhook,
+    webhookId: WebhookId,
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
     after: Type.Optional(Uuid),
     tenant: TenantFilter,
   },
   closed,
 )
-export const ListRecoveries = Type.Union([Type.String(), ListedRecoveries])
 /** The recoveries of a webhook; none where it is not of the `tenant` (empty: of none) that is given. */
 export type ListedRecoveries = Input<typeof ListedRecoveries>
 
-export const RecoveryId = Type.Object({ ...ofWebhook, id: Type.String() }, closed)
+export const RecoveryId = Type.Object({ webhookId: WebhookId, id: Type.String() }, closed)

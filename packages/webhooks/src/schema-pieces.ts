@@ -2,6 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { STORABLE_TEXT } from '@svc/core/internal'
 
 export const closed = { additionalProperties: false }
+/** Of an input: any text may be asked for. */
+export const WebhookId = Type.String({ description: 'Id of the webhook.' })
 export const Uuid = Type.String({ format: 'uuid' })
 export const Time = Type.String({ format: 'date-time' })
 export const EventName = Type.String({ pattern: '^[A-Za-z0-9_.\\-/]{1,200}$' })

@@ -4,7 +4,7 @@
  */
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, Tenant, TenantFilter, type Input } from '@svc/core/internal'
-import { closed, paged, text, Time, Uuid } from './schema-pieces.ts'
+import { closed, paged, text, Time, Uuid, WebhookId } from './schema-pieces.ts'
 import { settingsInput, settingsShown } from './settings-schemas.ts'
 
 const Label = nullable(
@@ -52,13 +52,11 @@ const changes = {
   label: Type.Optional(Label),
   ...settingsInput,
 }
-export const WebhookChanges = Type.Object(changes, closed)
-/** The fields of a webhook that change; the others stay as they are. */
-export type WebhookChanges = Input<typeof WebhookChanges>
-
-export const WebhookUpdate = Type.Object({ id: Type.String(), ...changes }, closed)
+export const WebhookUpdate = Type.Object({ id: WebhookId, ...changes }, closed)
 /** The changes of the webhook `id`. */
 export type WebhookUpdate = Input<typeof WebhookUpdate>
+/** The fields of a webhook that change; the others stay as they are. */
+export type WebhookChanges = Omit<WebhookUpdate, 'id'>
 
 export const Webhook = Type.Object({
   id: Uuid,
@@ -93,35 +91,38 @@ export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 /** How long the old secret of a webhook signs after a rotation, unless the caller sets it. */
 export const DEFAULT_OVERLAP_SECONDS = 86_400
 
-const rotation = {
-  overlapSeconds: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 31_536_000,
-      default: DEFAULT_OVERLAP_SECONDS,
-      description:
-        'How long, in seconds, deliveries are signed with the old secret as well; 0 ends all old secrets.',
-    }),
-  ),
-}
-export const RotateSecretBody = Type.Object(rotation, closed)
-export const RotateSecretInput = Type.Object({ id: Type.String(), ...rotation }, closed)
+export const RotateSecretInput = Type.Object(
+  {
+    id: WebhookId,
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 31_536_000,
+        default: DEFAULT_OVERLAP_SECONDS,
+        description:
+          'How long, in seconds, deliveries are signed with the old secret as well; 0 ends all old secrets.',
+      }),
+    ),
+  },
+  closed,
+)
 /** The webhook `id`, and for how many seconds its old secret signs as well (86400 by default). */
 export type RotateSecretInput = Input<typeof RotateSecretInput>
 
-const testEvent = {
-  event: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: 'The event whose example is sent; by default webhook.test.',
-    }),
-  ),
-}
-export const TestBody = Type.Object(testEvent, closed)
-const TestObject = Type.Object({ id: Type.String(), ...testEvent }, closed)
-export const TestWebhook = Type.Union([Type.String(), TestObject])
+export const TestInput = Type.Object(
+  {
+    id: WebhookId,
+    event: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'The event whose example is sent; by default webhook.test.',
+      }),
+    ),
+  },
+  closed,
+)
 /** The webhook `id`, and the event whose example it is sent: by default a `webhook.test`. */
-export type TestInput = Input<typeof TestObject>
+export type TestInput = Input<typeof TestInput>
 
 export const FilterTrial = Type.Object(
   {

@@ -8,14 +8,14 @@ import type { FastifyInstance } from 'fastify'
 import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
 import type { InboundSettings } from './inbound/register.ts'
 import { RequestLog } from './inbound/request-log.ts'
-import { createInboundOperations, type InboundOperations } from './operations/inbound.ts'
+import { inboundOperations } from './operations/inbound.ts'
 import type { WebhooksSettings } from './options.ts'
 import type { Fetch } from './outbound/http/fetch.ts'
 import { sweepInboundRows } from './tables/inbound-log.ts'
 
 export interface Inbound {
   receiving: InboundSettings
-  requests: InboundOperations
+  operations: ReturnType<typeof inboundOperations>
 }
 
 const HOUR_IN_SECONDS = 3600
@@ -32,13 +32,13 @@ export function startInbound(
   const providerClient = new ProviderClient((request) => fetch.send(request))
   const telemetry = new InboundTelemetry(core.telemetry)
   const receiving = { core, providerClient, log, bodyLimitBytes, telemetry }
-  const requests = createInboundOperations(core, sources, { server, log: core.log })
-  if (!log || !inboundLog) return { receiving, requests }
+  const operations = inboundOperations(core, sources, { server, log: core.log })
+  if (!log || !inboundLog) return { receiving, operations }
   core.onDrained(() => log.close())
   core.lease.declareDays('inboundLogRetentionDays', inboundLog.keepDays)
   core.every(HOUR_IN_SECONDS, 'old rows of the inbound log', async (stopping) => {
     const longest = await longestDays(core.db, 'inboundLogRetentionDays', DAY_IN_SECONDS)
     await sweepInboundRows(core.db, Math.max(longest, inboundLog.keepDays), stopping)
   })
-  return { receiving, requests }
+  return { receiving, operations }
 }

@@ -14,8 +14,7 @@ import { sweepDeletedWebhooks } from './tables/deleted-webhooks.ts'
 import type { WebhooksSettings } from './options.ts'
 import { createAddressFilter } from './outbound/http/blocked-addresses.ts'
 import { createDeliveryWorker } from './outbound/delivery/delivery-worker.ts'
-import { createDeliveryLists, type DeliveryLists } from './operations/delivery-lists.ts'
-import { createDeliveryOperations, type DeliveryOperations } from './operations/deliveries.ts'
+import { outboundOperations } from './operations/operations.ts'
 import { describeEvents, type DescribedEvent } from './outbound/described-event.ts'
 import { parseSeed, SigningKeys } from './outbound/delivery/ed25519.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/constants.ts'
@@ -29,18 +28,11 @@ import { HealthWatch } from './outbound/health/health-watch.ts'
 import { reactivate } from './outbound/health/resume-failing.ts'
 import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
 import { reencryptWebhooks } from './operations/reencrypt.ts'
-import { createRecoveryOperations, type RecoveryOperations } from './operations/recover.ts'
-import { createReadStats, type ReadStats } from './operations/stats.ts'
-import { createWebhookOperations, type WebhookOperations } from './operations/webhooks.ts'
 import { shiftFailureTimes } from './tables/webhook-health.ts'
 import { shiftSecretExpiry } from './tables/webhook-secrets.ts'
 
 export interface Outbound {
-  webhooks: WebhookOperations
-  deliveries: DeliveryOperations
-  lists: DeliveryLists
-  recoveries: RecoveryOperations
-  stats: ReadStats
+  operations: ReturnType<typeof outboundOperations>
   /** The client for the requests of sources to providers, which checks addresses. */
   fetch: Fetch
   /** The allowed events, as the host describes them. */
@@ -117,11 +109,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.onAdvance({ written: countAll, rows: shiftFailureTimes })
   return {
     fetch,
-    webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
-    deliveries: createDeliveryOperations(core, post, { ...settings, isBlocked, events }),
-    lists: createDeliveryLists(core, settings.deliveryLogRetentionDays, settings.deliveryTimeoutMs),
-    recoveries: createRecoveryOperations(core, settings.deliveryLogRetentionDays),
-    stats: createReadStats(core),
+    operations: outboundOperations(core, post, { ...settings, isBlocked, events }),
     events,
     signingKeys,
   }

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
+import { methodsOf, operationFor } from '@svc/core/internal'
 import { createActions } from '../../../packages/core/src/actions/actions.ts'
 import { checkedInput } from '../../../packages/core/src/actions/validate-input.ts'
 import { startHost } from '../support/host.ts'
@@ -113,4 +114,26 @@ t.test('formats in the input of an action are checked', async (t) => {
   ]) {
     t.throws(() => time(text), { message: /format "date-time", .*offset.* years 1 to 9999/ }, text)
   }
+})
+
+t.test('the methods for many callers share one validator', async (t) => {
+  let compiled = 0
+  const input = Type.Object({ id: Type.String() })
+  const { properties } = input
+  Object.defineProperty(input, 'properties', {
+    enumerable: true,
+    get: () => {
+      compiled++
+      return properties
+    },
+  })
+  const output = Type.String()
+  const run = async (_: object, { id }: { id: string }) => id
+  const operations = { get: operationFor<object>()({ input, text: 'id', output, run }) }
+  const host = { forOurs: <Db>(db: Db) => db }
+  t.equal(await methodsOf(host, 'svc.test', operations, {}).get('x'), 'x')
+  const once = compiled
+  t.ok(once > 0)
+  t.equal(await methodsOf(host, 'svc.test', operations, {}).get({ id: 'y' }), 'y')
+  t.equal(compiled, once)
 })

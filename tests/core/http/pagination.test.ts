@@ -1,5 +1,6 @@
-import { managementApi, page, pageQuery } from '@svc/core/internal'
-import type { PageQuery } from '../../../packages/core/src/http/pagination.ts'
+import { managementApi, operationFor, operationRoutes } from '@svc/core/internal'
+import { Type } from '@sinclair/typebox'
+import { pageOf, sendPage } from '../../../packages/core/src/http/pagination.ts'
 import Fastify, { type LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
 
@@ -7,17 +8,24 @@ import t, { type Test } from 'tap'
 async function host(t: Test) {
   const app = Fastify()
   t.teardown(() => app.close())
-  const schema = { querystring: pageQuery(2) }
-  await managementApi(app, '/_items', (api) => {
-    api.get<{ Querystring: PageQuery }>('/', { schema }, async (request, reply) => {
-      const { limit, after } = request.query
-      const rows = Array.from({ length: 5 }, (_, i) => ({
-        id: `00000000-0000-4000-8000-00000000000${i}`,
-      }))
-      const from = after ? rows.findIndex(({ id }) => id === after) + 1 : 0
-      return page(request, reply, rows.slice(from, from + limit + 1), limit)
-    })
+  const items = Array.from({ length: 5 }, (_, i) => ({
+    id: `00000000-0000-4000-8000-00000000000${i}`,
+  }))
+  const list = operationFor<object>()({
+    input: Type.Object({
+      limit: Type.Optional(Type.Integer()),
+      after: Type.Optional(Type.String()),
+    }),
+    output: Type.Array(Type.Object({ id: Type.String() })),
+    routes: { 'GET /': { limit: 2, summary: 'List items' } },
+    async run(_, { limit = 5, after }) {
+      const from = after ? items.findIndex(({ id }) => id === after) + 1 : 0
+      return items.slice(from, from + limit)
+    },
   })
+  await managementApi(app, '/_items', (api) =>
+    operationRoutes(api, { list }, { tag: 'items', callerOf: () => ({}), config: () => ({}) }),
+  )
   return app
 }
 
@@ -45,9 +53,13 @@ const targets: [url: string, path: string][] = [
 for (const [url, path] of targets) {
   t.test(`the page after ${url} is no other origin's`, async (t) => {
     const links: string[] = []
-    const reply = { header: (_name: string, value: string) => links.push(value) }
-    const rows = page({ url } as never, reply as never, [{ id: 'a' }, { id: 'b' }], 1)
-    t.strictSame(rows, [{ id: 'a' }])
+    const sent: unknown[] = []
+    const reply = {
+      header: (_name: string, value: string) => links.push(value),
+      send: (rows: unknown) => sent.push(rows),
+    }
+    sendPage({ url } as never, reply as never, 1, pageOf([{ id: 'a' }, { id: 'b' }], 1))
+    t.strictSame(sent, [[{ id: 'a' }]])
     t.ok(links[0]?.startsWith(`<${path}?`), String(links[0]))
   })
 }

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Stats } from '@svc/webhooks'
-import { useCore, type Core, type Db } from '@svc/core/internal'
+import { useCore, type Db } from '@svc/core/internal'
 import { receiver as openReceiver } from '@svc/testing'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
-import { createReadStats } from '../../../packages/webhooks/src/operations/stats.ts'
+import { THE_PROCESS } from '../../../packages/webhooks/src/operations/caller.ts'
+import { statsOperation } from '../../../packages/webhooks/src/operations/stats.ts'
 import {
   eraseStats,
   readStats,
@@ -114,7 +115,8 @@ t.test('the same statistics that are asked for at once are read once', async (t)
       return core.db.query(text, values)
     },
   }
-  const stats = createReadStats({ readDb } as Core)
+  const { run } = statsOperation({ readDb })
+  const stats = (query: { by?: 'day' }) => run(THE_PROCESS, query)
   const answers = [stats({}), stats({}), stats({ by: 'day' })]
   released.resolve()
   await Promise.all(answers)

@@ -1,8 +1,10 @@
 /** The operations on keys. `key-values.ts` has their common code for the fields of a key. */
+import { Type, type Static } from '@sinclair/typebox'
 import { ForeignTenant } from '@svc/core'
-import { EVERYWHERE, isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/internal'
+import { EVERYWHERE, isUuid, narrowedReach, Nothing, uuidv7, type Db } from '@svc/core/internal'
 import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'
 import { DEFAULT_OVERLAP_SECONDS, type Bounds, type KeyFields } from '../key-fields.ts'
+import { withKeyDemand } from '../guard/policy/policy-map.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
 import {
   assertKeepsCounts,
@@ -13,14 +15,19 @@ import {
   endsLater,
   UNBOUND,
 } from '../restrictions.ts'
-import type {
+import {
   ApiKey,
   CreatedApiKey,
-  KeyChanges,
+  Id,
   KeyFilter,
+  KeyRotation,
+  KeysOfUser,
+  KeyUpdate,
   NewApiKey,
-  Page,
-  User,
+  OwnRotation,
+  tenantFilter,
+  type KeyChanges,
+  type User,
 } from '../schemas.ts'
 import {
   endApiKey,
@@ -36,17 +43,19 @@ import {
 import { forgetExpiryNotice } from '../tables/key-notices.ts'
 import { countKeysOfTenant, lockKeysOfTenant } from '../tables/tenants.ts'
 import { findUser, lockUser } from '../tables/users.ts'
-import { performedBy, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
+import {
+  operation,
+  performedBy,
+  reachOfCall,
+  type OperationCall,
+  type OperationContext,
+} from './context.ts'
 import { grantorOf } from './grantor.ts'
 import { keyEvent } from './key-events.ts'
 import { endOf, keyRecord, revocationOf } from './key-records.ts'
 import { checkedFields, fieldsOf, DEFAULT_FIELDS, withinLifetime } from './key-values.ts'
 
-export interface RotationInput {
-  overlapSeconds?: number
-}
-
-export function createApiKeyOperations(context: OperationContext) {
+export function keyOperations(context: OperationContext) {
   const { readDb, log, scopes: names, settings, changeKeys, record, writeLastUsed } = context
 
   /** @throws KeyNotFound where the caller reaches no such key, or it is revoked */
@@ -91,8 +100,7 @@ export function createApiKeyOperations(context: OperationContext) {
   }
 
   async function rotate(
-    id: string,
-    { overlapSeconds = DEFAULT_OVERLAP_SECONDS }: RotationInput,
+    { id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }: KeyRotation,
     call: OperationCall,
     isOwn: boolean,
   ): Promise<CreatedApiKey> {
@@ -152,113 +160,183 @@ export function createApiKeyOperations(context: OperationContext) {
     return key && (await lockUser(tx, key.userId, reachOfCall(call)))
   }
 
-  return {
-    async createApiKey(input: NewApiKey, call: OperationCall = {}): Promise<CreatedApiKey> {
-      const { userId, tenant, ...given } = input
-      const reach = reachOfCall(call)
-      if (reach !== null && tenant !== undefined && tenant !== reach) throw new ForeignTenant()
-      const { maxKeyLifetimeDays: days } = settings
-      const asked = withinLifetime(checkedFields(names, given), Date.now(), days)
-      if (!isUuid(userId)) throw new UserNotFound()
-      const { row, key } = await changeKeys(call, async (tx) => {
-        const grantor = await grantorOf(tx, call)
-        // Without an expiry it gets the longest lifetime, or what its caller has left of its own.
-        const isFilledIn = days !== undefined && !given.expiresAt
-        const longest = isFilledIn && grantor ? grantor.expiresAt : null
-        const fields = { ...asked, expiresAt: earlier(asked.expiresAt, longest) }
-        if (grantor) assertMayGrant(names, grantor, fields)
-        const user = await lockUser(tx, userId, reach)
-        if (!user) throw new UserNotFound()
-        if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
-        await assertRoom(tx, user.tenant)
-        const bounds = call.mayLoosen === false ? UNBOUND : null
-        const made = await insert(tx, userId, fields, { bounds, replaces: null })
-        const facts = { userId: user.id, ...fieldsOf(made.row), key: made.key }
-        await record(tx, call, {
-          ...keyRecord('key.create', made.row, {}, facts),
-          event: keyEvent('svc.key.created', made.row),
-        })
-        return { hashes: [made.hash], result: made }
-      })
-      const { id: keyId, scopes } = row
-      log.info({ keyId, userId, scopes, ...performedBy(call) }, 'key created')
-      return shownOnce(row, key)
-    },
-
-    /** `of`: the id of a user, who must exist, or a filter. */
-    async listApiKeys(
-      of: string | KeyFilter,
-      page: Page & Pick<KeyFilter, 'tenant'> = {},
-      call: OperationCall = {},
-    ): Promise<ApiKey[]> {
-      const reach = reachOfCall(call)
-      const isOfUser = typeof of === 'string'
-      if (isOfUser && !(isUuid(of) && (await findUser(readDb, of, reach)))) throw new UserNotFound()
-      const { tenant, ...filter } = isOfUser ? { ...page, userId: of } : of
-      const narrowed = narrowedReach(reach, tenant)
-      const isNobody = filter.userId !== undefined && !isUuid(filter.userId)
-      if (narrowed === undefined || isNobody) return []
-      await writeLastUsed()
-      return listApiKeys(readDb, narrowed, filter)
-    },
-
-    async getApiKey(id: string, call: OperationCall = {}): Promise<ApiKey> {
-      if (!isUuid(id)) throw new KeyNotFound()
-      await writeLastUsed()
-      const key = await findApiKey(readDb, id, reachOfCall(call))
-      if (!key) throw new KeyNotFound()
-      return key
-    },
-
-    async updateApiKey(id: string, changes: KeyChanges, call: OperationCall = {}): Promise<ApiKey> {
-      const key = await changeKeys(call, async (tx) => {
-        const locked = await lockedKey(tx, id, call)
-        const { key: before, hash, isExpired } = locked
-        const checked = checkedFields(names, changes, fieldsOf(before))
-        const wanted = changes.expiresAt === undefined ? checked : withLifetimeOf(before, checked)
-        const isProlonged = endsLater(wanted.expiresAt, before.expiresAt)
-        if (isProlonged && before.replacedBy !== null) throw new AlreadyRotated(before.replacedBy)
-        if (isProlonged && isExpired) await assertRoom(tx, before.tenant, before)
-        const grantor = await grantorOf(tx, call)
-        if (grantor) assertMayChange(names, grantor, before, wanted)
-        if (call.caller?.keyId === before.id) assertKeepsCounts(before, wanted)
-        const changed = Object.keys(changes)
-        const after = await updateApiKey(
-          tx,
-          before.id,
-          changed,
-          wanted,
-          boundsAfter(call, locked, changes, wanted),
-        )
-        if (isProlonged) await forgetExpiryNotice(tx, before.id)
-        const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
-        if (Object.keys(change.changes ?? {}).length > 0) await record(tx, call, change)
-        return { hashes: [hash], result: after }
-      })
-      log.info({ keyId: id, ...performedBy(call) }, 'key changed')
-      return key
-    },
-
-    rotateApiKey: (id: string, input: RotationInput = {}, call: OperationCall = {}) =>
-      rotate(id, input, call, false),
-
-    /** A key rotates itself: its successor is as restricted as it is. */
-    async rotateOwnKey(input: RotationInput, call: OperationCall): Promise<CreatedApiKey> {
-      const keyId = call.caller?.keyId ?? null
-      if (keyId === null) throw new KeyNotFound()
-      return rotate(keyId, input, call, true)
-    },
-
-    async revokeApiKey(keyId: string, call: OperationCall = {}): Promise<void> {
-      await changeKeys(call, async (tx) => {
-        const { key, hash } = await lockedKey(tx, keyId, call)
-        await revokeApiKey(tx, keyId)
-        await record(tx, call, revocationOf(key))
-        return { hashes: [hash], result: undefined }
-      })
-      log.info({ keyId, ...performedBy(call) }, 'key revoked')
-    },
+  async function list(
+    call: OperationCall,
+    { tenant, ...filter }: Static<typeof KeyFilter>,
+  ): Promise<ApiKey[]> {
+    const reach = narrowedReach(reachOfCall(call), tenant)
+    const isNobody = filter.userId !== undefined && !isUuid(filter.userId)
+    if (reach === undefined || isNobody) return []
+    await writeLastUsed()
+    return listApiKeys(readDb, reach, filter)
   }
+
+  const operations = {
+    createApiKey: operation({
+      input: NewApiKey,
+      output: CreatedApiKey,
+      writes: true,
+      routes: {
+        'POST /users/:userId/keys': {
+          body: 'object',
+          status: 201,
+          summary: 'Create a key; its text is in this answer and nowhere else',
+        },
+      },
+      async run(call, { userId, tenant, ...given }) {
+        const reach = reachOfCall(call)
+        if (reach !== null && tenant !== undefined && tenant !== reach) throw new ForeignTenant()
+        const { maxKeyLifetimeDays: days } = settings
+        const asked = withinLifetime(checkedFields(names, given), Date.now(), days)
+        if (!isUuid(userId)) throw new UserNotFound()
+        const { row, key } = await changeKeys(call, async (tx) => {
+          const grantor = await grantorOf(tx, call)
+          // Without an expiry it gets the longest lifetime, or what its caller has left of its own.
+          const isFilledIn = days !== undefined && !given.expiresAt
+          const longest = isFilledIn && grantor ? grantor.expiresAt : null
+          const fields = { ...asked, expiresAt: earlier(asked.expiresAt, longest) }
+          if (grantor) assertMayGrant(names, grantor, fields)
+          const user = await lockUser(tx, userId, reach)
+          if (!user) throw new UserNotFound()
+          if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
+          await assertRoom(tx, user.tenant)
+          const bounds = call.mayLoosen === false ? UNBOUND : null
+          const made = await insert(tx, userId, fields, { bounds, replaces: null })
+          const facts = { userId: user.id, ...fieldsOf(made.row), key: made.key }
+          await record(tx, call, {
+            ...keyRecord('key.create', made.row, {}, facts),
+            event: keyEvent('svc.key.created', made.row),
+          })
+          return { hashes: [made.hash], result: made }
+        })
+        const { id: keyId, scopes } = row
+        log.info({ keyId, userId, scopes, ...performedBy(call) }, 'key created')
+        return shownOnce(row, key)
+      },
+    }),
+
+    listKeysOfUser: operation({
+      input: KeysOfUser,
+      output: Type.Array(ApiKey),
+      routes: {
+        'GET /users/:userId/keys': {
+          takes: tenantFilter,
+          limit: 1000,
+          summary: 'List the keys of a user, newest first',
+        },
+      },
+      async run(call, filter) {
+        const { userId } = filter
+        const isThere = isUuid(userId) && (await findUser(readDb, userId, reachOfCall(call)))
+        if (!isThere) throw new UserNotFound()
+        return list(call, filter)
+      },
+    }),
+
+    revokeApiKey: operation({
+      input: Id,
+      output: Nothing,
+      writes: true,
+      routes: { 'DELETE /keys/:id': { status: 204, summary: 'Revoke a key' } },
+      async run(call, keyId) {
+        await changeKeys(call, async (tx) => {
+          const { key, hash } = await lockedKey(tx, keyId, call)
+          await revokeApiKey(tx, keyId)
+          await record(tx, call, revocationOf(key))
+          return { hashes: [hash], result: undefined }
+        })
+        log.info({ keyId, ...performedBy(call) }, 'key revoked')
+      },
+    }),
+
+    listApiKeys: operation({
+      input: KeyFilter,
+      output: Type.Array(ApiKey),
+      routes: { 'GET /keys': { limit: 1000, summary: 'List keys, newest first' } },
+      run: list,
+    }),
+
+    getApiKey: operation({
+      input: Id,
+      output: ApiKey,
+      routes: { 'GET /keys/:id': { summary: 'Get a key' } },
+      async run(call, id) {
+        if (!isUuid(id)) throw new KeyNotFound()
+        await writeLastUsed()
+        const key = await findApiKey(readDb, id, reachOfCall(call))
+        if (!key) throw new KeyNotFound()
+        return key
+      },
+    }),
+
+    updateApiKey: operation({
+      input: KeyUpdate,
+      output: ApiKey,
+      writes: true,
+      routes: { 'PATCH /keys/:id': { summary: 'Change a key, disable it or enable it again' } },
+      async run(call, { id, ...changes }) {
+        const key = await changeKeys(call, async (tx) => {
+          const locked = await lockedKey(tx, id, call)
+          const { key: before, hash, isExpired } = locked
+          const checked = checkedFields(names, changes, fieldsOf(before))
+          const wanted = changes.expiresAt === undefined ? checked : withLifetimeOf(before, checked)
+          const isProlonged = endsLater(wanted.expiresAt, before.expiresAt)
+          if (isProlonged && before.replacedBy !== null) throw new AlreadyRotated(before.replacedBy)
+          if (isProlonged && isExpired) await assertRoom(tx, before.tenant, before)
+          const grantor = await grantorOf(tx, call)
+          if (grantor) assertMayChange(names, grantor, before, wanted)
+          if (call.caller?.keyId === before.id) assertKeepsCounts(before, wanted)
+          const changed = Object.keys(changes)
+          const after = await updateApiKey(
+            tx,
+            before.id,
+            changed,
+            wanted,
+            boundsAfter(call, locked, changes, wanted),
+          )
+          if (isProlonged) await forgetExpiryNotice(tx, before.id)
+          const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
+          if (Object.keys(change.changes ?? {}).length > 0) await record(tx, call, change)
+          return { hashes: [hash], result: after }
+        })
+        log.info({ keyId: id, ...performedBy(call) }, 'key changed')
+        return key
+      },
+    }),
+
+    rotateApiKey: operation({
+      input: KeyRotation,
+      output: CreatedApiKey,
+      writes: true,
+      routes: {
+        'POST /keys/:id/rotate': {
+          status: 201,
+          summary: 'Rotate a key; the text of the new one is in this answer and nowhere else',
+        },
+      },
+      run: (call, input) => rotate(input, call, false),
+    }),
+  }
+
+  /** A key rotates itself: its successor is as restricted as it is. */
+  const rotateOwnKey = operation({
+    input: OwnRotation,
+    output: CreatedApiKey,
+    routes: {
+      'POST /me/rotate': {
+        status: 201,
+        summary:
+          'Rotate the presented key; the text of the new one is in this answer and nowhere else',
+        config: withKeyDemand({}, 'any-key'),
+      },
+    },
+    async run(call, input) {
+      const id = call.caller?.keyId ?? null
+      if (id === null) throw new KeyNotFound()
+      return rotate({ ...input, id }, call, true)
+    },
+  })
+  return { operations, rotateOwnKey }
 }
 
 /**

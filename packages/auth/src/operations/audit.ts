@@ -1,11 +1,22 @@
-import type { AuditEntry, AuditQuery } from '@svc/core'
-import { listAudit, narrowedReach } from '@svc/core/internal'
-import { reachOfCall, type OperationCall, type OperationContext } from './context.ts'
+import { Type } from '@sinclair/typebox'
+import { AuditEntry, AuditQuery, listAudit, narrowedReach } from '@svc/core/internal'
+import { operation, reachOfCall, type OperationContext } from './context.ts'
 
-export const createAuditOperations = ({ readDb }: OperationContext) => ({
-  /** Changes within the caller's reach, newest first. */
-  async listAudit({ tenant, ...query }: AuditQuery, call: OperationCall): Promise<AuditEntry[]> {
-    const reach = narrowedReach(reachOfCall(call), tenant)
-    return reach === undefined ? [] : listAudit(readDb, reach, query)
-  },
+/** Changes within the caller's reach, newest first. */
+export const auditOperations = ({ readDb }: OperationContext) => ({
+  listAudit: operation({
+    input: AuditQuery,
+    output: Type.Array(AuditEntry),
+    routes: {
+      'GET /audit': {
+        limit: 1000,
+        summary: 'List the changes of users, keys and webhooks, newest first',
+        config: { scopes: ['audit:read'] },
+      },
+    },
+    async run(by, { tenant, ...query }) {
+      const reach = narrowedReach(reachOfCall(by), tenant)
+      return reach === undefined ? [] : listAudit(readDb, reach, query)
+    },
+  }),
 })

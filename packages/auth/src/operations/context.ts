@@ -3,12 +3,14 @@ import {
   actorOf,
   BY_PROCESS,
   insertAudit,
+  operationFor,
   originOf,
   reachOf,
   type AuditOrigin,
   type AuditRecord,
   type Core,
   type Db,
+  type OperationCaller,
   type Reach,
 } from '@svc/core/internal'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
@@ -20,10 +22,8 @@ import type { ScopeNames } from '../scopes.ts'
 import type { KeyEvent } from './key-events.ts'
 import { findTransactionId } from '../tables/transactions.ts'
 
-/** Last argument of an operation. */
-export interface OperationCall {
-  /** The transaction of the caller. Without it the operation begins one. */
-  db?: Db | undefined
+/** Who calls an operation, and what it may do. */
+export interface OperationCall extends OperationCaller {
   /**
    * The caller: a key may not grant more than it has, and reaches no tenant but its own.
    * `undefined` for code of this process, which has no such bounds; `null` for a request without a
@@ -35,6 +35,8 @@ export interface OperationCall {
   /** The caller as the audit names it. @default derived from `caller` */
   origin?: AuditOrigin | undefined
 }
+
+export const operation = operationFor<OperationCall>()
 
 /** The call that a request makes. */
 export const callOf = (request: FastifyRequest): OperationCall => ({

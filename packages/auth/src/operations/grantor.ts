@@ -2,7 +2,7 @@ import type { Db } from '@svc/core/internal'
 import { InvalidKey } from '../errors.ts'
 import type { Powers } from '../restrictions.ts'
 import { findApiKey } from '../tables/api-keys.ts'
-import { isKeyValid } from './check-key-by-id.ts'
+import { isKeyValid } from './key-checks.ts'
 import type { OperationCall } from './context.ts'
 
 /** A caller without a row. */

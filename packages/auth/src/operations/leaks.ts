@@ -7,22 +7,21 @@ import { findKeysByHash } from '../tables/stored-keys.ts'
 import type { OperationCall, OperationContext } from './context.ts'
 import { keyEvent } from './key-events.ts'
 
-export const createLeakOperations = (context: OperationContext) => ({
-  /** Revokes those of the tokens that are keys, and returns which they are. */
-  async revokeLeaked(
-    alerts: readonly GithubAlert[],
-    { origin }: OperationCall,
-  ): Promise<GithubFeedback[]> {
-    const call = { origin: { ...BY_SYSTEM, ...origin, actor: BY_SYSTEM.actor } }
-    const feedback: GithubFeedback[] = []
-    for (const alert of alerts) {
-      const isKey = await revokeIfKey(context, alert, call)
-      const label = isKey ? 'true_positive' : 'false_positive'
-      feedback.push({ token_raw: alert.token, token_type: alert.type, label })
-    }
-    return feedback
-  },
-})
+/** Revokes those of the tokens that are keys, and returns which they are. */
+export async function revokeLeaked(
+  context: OperationContext,
+  alerts: readonly GithubAlert[],
+  { origin }: OperationCall,
+): Promise<GithubFeedback[]> {
+  const call = { origin: { ...BY_SYSTEM, ...origin, actor: BY_SYSTEM.actor } }
+  const feedback: GithubFeedback[] = []
+  for (const alert of alerts) {
+    const isKey = await revokeIfKey(context, alert, call)
+    const label = isKey ? 'true_positive' : 'false_positive'
+    feedback.push({ token_raw: alert.token, token_type: alert.type, label })
+  }
+  return feedback
+}
 
 /** Returns whether the token is a key, also one that was revoked before. */
 async function revokeIfKey(

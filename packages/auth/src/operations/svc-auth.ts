@@ -1,28 +1,26 @@
 /** `svc.auth`: the operations for code of this process, which is trusted with all of them. */
-import { Type } from '@sinclair/typebox'
-import type { OnBehalfOf, OperationOptions } from '@svc/core'
-import { callerFor, readOperation, writeOperations, type Core } from '@svc/core/internal'
-import {
+import type { NamedActions, OnBehalfOf, OperationOptions } from '@svc/core'
+import { callerFor, methodsOf, type Core } from '@svc/core/internal'
+import type {
+  ApiKey,
+  CheckedKey,
+  CreatedApiKey,
   KeyCheck,
   KeyFilter,
   KeyRotation,
   KeyUpdate,
   NewApiKey,
   NewUser,
-  KeysOfUser,
-  type Page,
+  Page,
+  TenantOfAuth,
   TenantPage,
+  User,
   UserFilter,
+  Validation,
   Verification,
-  type ApiKey,
-  type CheckedKey,
-  type CreatedApiKey,
-  type TenantOfAuth,
-  type User,
-  type Validation,
-  type Verified,
+  Verified,
 } from '../schemas.ts'
-import { UsageQuery, type Usage } from '../usage/usage-schemas.ts'
+import type { Usage, UsageQuery } from '../usage/usage-schemas.ts'
 import { DEFAULT_SCOPES, type Scope } from '../scopes.ts'
 import type { OperationCall } from './context.ts'
 import type { Operations } from './operations.ts'
@@ -187,19 +185,26 @@ declare module '@svc/core' {
     /** Users and API keys. */
     auth: AuthOperations
   }
+  interface SvcActions extends NamedActions<'__svc.auth', AuthOperations> {}
 }
 
-const Id = Type.String()
-const ScopeFilter = Type.Object(
-  { grantable: Type.Optional(Type.Boolean()) },
-  { additionalProperties: false },
-)
-const Salt = Type.String({ minLength: 32, maxLength: 1000 })
-
-export const createAuthOperations = (core: Core, operations: Operations): AuthOperations => ({
-  ...operationsOf(core, operations, {}),
-  as: (who) => operationsOf(core, operations, callOn(who)),
-})
+export const createAuthOperations = (
+  core: Core,
+  { methods: operations }: Operations,
+): AuthOperations => {
+  const methods = (by: OperationCall): Omit<AuthOperations, 'as'> => {
+    const { listKeysOfUser, listApiKeys, ...others } = methodsOf(core, 'svc.auth', operations, by)
+    return {
+      ...others,
+      // Not all keys where a host has lost what it asks for.
+      listApiKeys: async (of: unknown, page: Page = {}) =>
+        typeof of === 'string'
+          ? listKeysOfUser({ ...page, userId: of })
+          : listApiKeys((of ?? null) as KeyFilter),
+    }
+  }
+  return { ...methods({}), as: (who) => methods(callOn(who)) }
+}
 
 function callOn(who: ActingFor): OperationCall {
   const { origin } = callerFor(who)
@@ -209,55 +214,4 @@ function callOn(who: ActingFor): OperationCall {
   if (isTrusted) return { origin, mayLoosen }
   const scopes = who.scopes ?? DEFAULT_SCOPES
   return { origin, mayLoosen, caller: { keyId, userId, tenant, scopes, bootstrap: false } }
-}
-
-function operationsOf(
-  core: Core,
-  operations: Operations,
-  by: OperationCall,
-): Omit<AuthOperations, 'as'> {
-  const writeOperation = writeOperations(core)
-  const listUsers = readOperation(UserFilter, (filter) => operations.listUsers(filter, by))
-  const listKeysOf = async (of: unknown, page: unknown) =>
-    typeof of === 'string' ? keysOfUser({ ...(page as Page), userId: of }) : keys(of as KeyFilter)
-  const keysOfUser = readOperation(KeysOfUser, ({ userId, ...page }) =>
-    operations.listApiKeys(userId, page, by),
-  )
-  const tenants = readOperation(TenantPage, (page) => operations.listTenants(page, by))
-  const usage = readOperation(UsageQuery, (query) => operations.getUsage(query, by))
-  const listScopes = readOperation(ScopeFilter, ({ grantable = false }) =>
-    operations.listScopes(grantable, by),
-  )
-  const keys = readOperation(KeyFilter, (filter) => operations.listApiKeys(filter, {}, by))
-  return {
-    createUser: writeOperation('svc.auth.createUser', NewUser, (user, db) =>
-      operations.createUser(user, { ...by, db }),
-    ),
-    listUsers: (filter = {}) => listUsers(filter),
-    getUser: readOperation(Id, (id) => operations.getUser(id, by)),
-    deleteUser: writeOperation('svc.auth.deleteUser', Id, (id, db) =>
-      operations.deleteUser(id, { ...by, db }),
-    ),
-    createApiKey: writeOperation('svc.auth.createApiKey', NewApiKey, (key, db) =>
-      operations.createApiKey(key, { ...by, db }),
-    ),
-    getApiKey: readOperation(Id, (id) => operations.getApiKey(id, by)),
-    listApiKeys: (of, page = {}) => listKeysOf(of, page),
-    updateApiKey: writeOperation('svc.auth.updateApiKey', KeyUpdate, ({ id, ...changes }, db) =>
-      operations.updateApiKey(id, changes, { ...by, db }),
-    ),
-    rotateApiKey: writeOperation('svc.auth.rotateApiKey', KeyRotation, ({ id, ...input }, db) =>
-      operations.rotateApiKey(id, input, { ...by, db }),
-    ),
-    revokeApiKey: writeOperation('svc.auth.revokeApiKey', Id, (id, db) =>
-      operations.revokeApiKey(id, { ...by, db }),
-    ),
-    validateApiKey: (rawKey) => operations.validateApiKey(rawKey, by),
-    verifyApiKey: readOperation(Verification, (input) => operations.verifyApiKey(input, by)),
-    checkApiKey: readOperation(KeyCheck, (check) => operations.checkApiKey(check, by)),
-    sealBootstrapKey: readOperation(Salt, (salt) => operations.sealBootstrapKey(salt, by)),
-    listScopes: (filter = {}) => listScopes(filter),
-    listTenants: (page = {}) => tenants(page),
-    getUsage: (query = {}) => usage(query),
-  }
 }

@@ -1,19 +1,33 @@
 /** Which tenants there are, and what keys may be given. */
-import type { TenantOfAuth, TenantPage } from '../schemas.ts'
+import { Type } from '@sinclair/typebox'
+import { shapeOf } from '@svc/core/internal'
+import { TenantPage, type TenantOfAuth } from '../schemas.ts'
 import { listTenants } from '../tables/users.ts'
 import { grantorOf } from './grantor.ts'
-import { reachOfCall, type OperationCall, type OperationContext } from './context.ts'
+import { operation, reachOfCall, type OperationContext } from './context.ts'
 
-export const createTenantLists = ({ readDb, scopes }: OperationContext) => ({
-  listTenants: (page: TenantPage, call: OperationCall = {}): Promise<TenantOfAuth[]> =>
-    listTenants(readDb, reachOfCall(call), page),
+const ScopeFilter = Type.Object(
+  { grantable: Type.Optional(Type.Boolean()) },
+  { additionalProperties: false },
+)
 
-  /** `isGrantable`: those that the caller may give to a key, namespaces among them. */
-  async listScopes(isGrantable: boolean, call: OperationCall = {}): Promise<string[]> {
-    if (!isGrantable) return [...scopes.known]
-    const all = [...scopes.known, ...scopes.namespaces]
-    const grantor = await grantorOf(readDb, call)
-    const withheld = grantor ? scopes.ungrantable(grantor.scopes, all) : []
-    return all.filter((name) => !withheld.includes(name))
-  },
+export const listOperations = ({ readDb, scopes }: OperationContext) => ({
+  listTenants: operation({
+    input: TenantPage,
+    output: shapeOf<TenantOfAuth[]>(),
+    run: (by, page) => listTenants(readDb, reachOfCall(by), page),
+  }),
+
+  /** `grantable`: those that the caller may give to a key, namespaces among them. */
+  listScopes: operation({
+    input: ScopeFilter,
+    output: shapeOf<string[]>(),
+    async run(by, { grantable = false }) {
+      if (!grantable) return [...scopes.known]
+      const all = [...scopes.known, ...scopes.namespaces]
+      const grantor = await grantorOf(readDb, by)
+      const withheld = grantor ? scopes.ungrantable(grantor.scopes, all) : []
+      return all.filter((name) => !withheld.includes(name))
+    },
+  }),
 })

@@ -3,8 +3,8 @@ import { isUuid, narrowedReach } from '@svc/core/internal'
 import { InvalidUsageSpan, KeyNotFound } from '../errors.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import { findUsage, OUTCOMES, type Counts, type UsagePoint } from '../tables/usage.ts'
-import type { Usage, UsageQuery } from '../usage/usage-schemas.ts'
-import { reachOfCall, type OperationCall, type OperationContext } from './context.ts'
+import { Usage, usageFilter, UsageQuery, usageSpan } from '../usage/usage-schemas.ts'
+import { operation, reachOfCall, type OperationContext } from './context.ts'
 
 const MAX_POINTS = 1000
 const HOUR_MS = 3_600_000
@@ -12,28 +12,47 @@ const LENGTH_MS = { hour: HOUR_MS, day: 24 * HOUR_MS }
 /** How many points a span without a `from` has. */
 const POINTS = { hour: 24, day: 30 }
 
-export const createUsageOperations = ({ readDb, writeUsage }: OperationContext) => ({
-  /**
-   * The usage of all keys that the caller reaches, or of one. @throws KeyNotFound, InvalidUsageSpan
-   */
-  async getUsage(query: UsageQuery, call: OperationCall = {}): Promise<Usage> {
-    const { keyId, tenant, by = 'hour' } = query
-    const { from, to } = spanOf(query, by)
-    const reach = reachOfCall(call)
-    if (keyId !== undefined && !(isUuid(keyId) && (await findApiKey(readDb, keyId, reach)))) {
-      throw new KeyNotFound()
-    }
-    await writeUsage()
-    const filter = { from, to, by, keyId: keyId ?? null }
-    const narrowed = narrowedReach(reach, tenant)
-    // A tenant that the caller does not reach has used nothing.
-    const found = await findUsage(readDb, {
-      ...filter,
-      reach: narrowed === undefined ? reach : narrowed,
-    })
-    const points = narrowed === undefined ? found.map(({ at }) => ({ at, ...NOTHING })) : found
-    return { from: from.toISOString(), to: to.toISOString(), by, totals: totalsOf(points), points }
-  },
+export const usageOperations = ({ readDb, writeUsage }: OperationContext) => ({
+  /** The usage of all keys that the caller reaches, or of one. */
+  getUsage: operation({
+    input: UsageQuery,
+    output: Usage,
+    routes: {
+      'GET /keys/:id/usage': {
+        names: { id: 'keyId' },
+        takes: usageSpan,
+        summary: 'Count the requests with a key by what came of them',
+      },
+      'GET /usage': {
+        takes: { ...usageSpan, ...usageFilter },
+        summary: 'Count the requests with all keys by what came of them',
+      },
+    },
+    async run(caller, query) {
+      const { keyId, tenant, by = 'hour' } = query
+      const { from, to } = spanOf(query, by)
+      const reach = reachOfCall(caller)
+      if (keyId !== undefined && !(isUuid(keyId) && (await findApiKey(readDb, keyId, reach)))) {
+        throw new KeyNotFound()
+      }
+      await writeUsage()
+      const filter = { from, to, by, keyId: keyId ?? null }
+      const narrowed = narrowedReach(reach, tenant)
+      // A tenant that the caller does not reach has used nothing.
+      const found = await findUsage(readDb, {
+        ...filter,
+        reach: narrowed === undefined ? reach : narrowed,
+      })
+      const points = narrowed === undefined ? found.map(({ at }) => ({ at, ...NOTHING })) : found
+      return {
+        from: from.toISOString(),
+        to: to.toISOString(),
+        by,
+        totals: totalsOf(points),
+        points,
+      }
+    },
+  }),
 })
 
 const NOTHING: Counts = {

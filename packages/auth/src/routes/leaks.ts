@@ -4,9 +4,9 @@ import { errorResponses } from '@svc/core/internal'
 import { InvalidAlert, InvalidAlertSignature } from '../errors.ts'
 import { alertsOf, isSigned, type GithubKey } from '../github-alerts.ts'
 import { withKeyDemand } from '../guard/policy/policy-map.ts'
-import { callOf } from '../operations/context.ts'
+import { callOf, type OperationContext } from '../operations/context.ts'
 import { createGithubKeys } from '../operations/github-keys.ts'
-import type { Operations } from '../operations/operations.ts'
+import { revokeLeaked } from '../operations/leaks.ts'
 import { declareSchemes } from './openapi.ts'
 
 const Feedback = Type.Array(
@@ -16,7 +16,7 @@ const Feedback = Type.Array(
 /** `keys`: GitHub's, where they are not to be fetched. */
 export function leakRoutes(
   api: FastifyInstance,
-  operations: Operations,
+  context: OperationContext,
   keys: readonly GithubKey[] | undefined,
 ): void {
   const keysFor = createGithubKeys({ given: keys })
@@ -44,7 +44,7 @@ export function leakRoutes(
         }
         const alerts = alertsOf(body)
         if (!alerts) throw new InvalidAlert()
-        return operations.revokeLeaked(alerts, callOf(request))
+        return revokeLeaked(context, alerts, callOf(request))
       },
     )
   })

@@ -1,15 +1,12 @@
-import { hideRoutes } from '@svc/core/internal'
+import { hideRoutes, operationRoutes } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import { KeyNotFound, UserNotFound } from '../errors.ts'
+import { callOf, type OperationContext } from '../operations/context.ts'
 import type { Operations } from '../operations/operations.ts'
 import type { AuthSettings } from '../options.ts'
-import { apiKeyRoutes } from './api-keys.ts'
-import { auditRoutes } from './audit.ts'
+import { forwardAuthRoute, type JudgeTarget } from './forward-auth.ts'
 import { leakRoutes } from './leaks.ts'
-import { ownKeyRoutes } from './own-key.ts'
-import { serviceRoutes, type JudgeTarget } from './services.ts'
-import { usageRoutes } from './usage.ts'
-import { userRoutes } from './users.ts'
+import { declareSchemes } from './openapi.ts'
 
 /** The answer to ids that are too long for the router. */
 export const unknownId = (path: string): Error =>
@@ -17,7 +14,8 @@ export const unknownId = (path: string): Error =>
 
 export function managementRoutes(
   api: FastifyInstance,
-  operations: Operations,
+  context: OperationContext,
+  { methods, ownKey, audit }: Operations,
   { githubLeaks, openapi }: AuthSettings,
   judge: JudgeTarget,
 ): void {
@@ -26,11 +24,17 @@ export function managementRoutes(
     reply.header('cache-control', 'no-store')
   })
   if (!openapi) hideRoutes(api)
-  userRoutes(api, operations)
-  apiKeyRoutes(api, operations)
-  ownKeyRoutes(api, operations)
-  usageRoutes(api, operations)
-  serviceRoutes(api, operations, judge)
-  auditRoutes(api, operations)
-  if (githubLeaks) leakRoutes(api, operations, githubLeaks.keys)
+  const ofPackage = {
+    tag: 'auth',
+    callerOf: callOf,
+    config: (own: object = { scopes: ['auth:manage'] }) => ({
+      ...own,
+      swaggerTransform: declareSchemes,
+    }),
+  }
+  operationRoutes(api, methods, ofPackage)
+  operationRoutes(api, ownKey, ofPackage)
+  forwardAuthRoute(api, judge)
+  operationRoutes(api, audit, ofPackage)
+  if (githubLeaks) leakRoutes(api, context, githubLeaks.keys)
 }

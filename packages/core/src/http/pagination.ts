@@ -1,46 +1,40 @@
-import { Type, type Static } from '@sinclair/typebox'
+import { Type, type TProperties } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ListPage } from '../actions/define-operation.ts'
 
-/** `?limit` and `?after=<id>` of a list, newest first. */
-export const pageQuery = (defaultLimit: number, most = 1000) =>
+/** The query of a list, newest first: `?limit`, `?after=<id>` and filters. */
+export const pageQuery = (defaultLimit: number, filters: TProperties = {}) =>
   Type.Object(
     {
-      limit: Type.Integer({ minimum: 1, maximum: most, default: defaultLimit }),
+      limit: Type.Integer({ minimum: 1, maximum: 1000, default: defaultLimit }),
       after: Type.Optional(Type.String({ format: 'uuid' })),
+      ...filters,
     },
     { additionalProperties: false },
   )
 
-export type PageQuery = Static<ReturnType<typeof pageQuery>>
+/** The first `limit` rows of a list that was read with one row too many. */
+export const pageOf = (rows: ListPage['rows'], limit: number): ListPage => ({
+  rows: rows.slice(0, limit),
+  hasMore: rows.length > limit,
+})
 
-/**
- * Cuts a list that was read with one row too many, and gives the URL of the next page in a `Link`
- * header (RFC 8288). `most`: how many rows the page has where they are large.
- */
-export function page<Row extends { id: string }>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  rows: Row[],
-  limit: number,
-  most = limit,
-): Row[] {
-  const sent = rows.slice(0, most)
-  const last = sent.at(-1)
-  if (last && sent.length < rows.length) linkNext(request, reply, limit, last.id)
-  return sent
-}
-
-/** Says in a `Link` header (RFC 8288) where the page is that follows the row `after`. */
-export function linkNext(
+/** Sends a page, and the URL of the next one in a `Link` header (RFC 8288). */
+export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
   limit: number,
-  after: string,
-): void {
-  const query = new URLSearchParams(request.url.split('?')[1])
-  query.set('limit', String(limit))
-  query.set('after', after)
-  void reply.header('link', `<${pathOf(request.url)}?${query}>; rel="next"`)
+  { rows, hasMore, json }: ListPage,
+): FastifyReply {
+  const last = rows.at(-1)
+  if (hasMore && last) {
+    const query = new URLSearchParams(request.url.split('?')[1])
+    query.set('limit', String(limit))
+    query.set('after', last.id)
+    void reply.header('link', `<${pathOf(request.url)}?${query}>; rel="next"`)
+  }
+  if (json === undefined) return reply.send(rows)
+  return reply.type('application/json; charset=utf-8').send(json)
 }
 
 /** Without a foreign origin: a target may be given as `http://other/path` or `//other/path`. */

@@ -1,8 +1,16 @@
 /** The caller of an operation: a request, or the process itself. */
-import { EVERYWHERE, originOf, reachOf, type AuditOrigin, type Reach } from '@svc/core/internal'
+import {
+  EVERYWHERE,
+  operationFor,
+  originOf,
+  reachOf,
+  type AuditOrigin,
+  type OperationCaller,
+  type Reach,
+} from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
 
-export interface Caller {
+export interface Caller extends OperationCaller {
   /** Whose webhooks it reaches: those of others do not exist for it. */
   reach: Reach
   /** Whether it may do all that its reach allows: a key with `admin`, or code of this process. */
@@ -14,6 +22,8 @@ export interface Caller {
 }
 
 export const THE_PROCESS: Caller = { reach: EVERYWHERE, isAdmin: true, seesKeyEvents: true }
+
+export const operation = operationFor<Caller>()
 
 /** The scope of `@svc/auth` that opens its routes for keys. */
 export const READS_KEYS = 'auth:manage'

@@ -1,5 +1,13 @@
-/** The operations on deliveries. `db`: the transaction of the caller. */
-import { EVERYWHERE, retainEvents, uuidOf, uuidv7, type Core, type Db } from '@svc/core/internal'
+/** The operations on deliveries. */
+import {
+  EVERYWHERE,
+  retainEvents,
+  shapeOf,
+  uuidOf,
+  uuidv7,
+  type Core,
+  type Db,
+} from '@svc/core/internal'
 import {
   AddressNotAllowed,
   DeliveryNotFound,
@@ -23,32 +31,26 @@ import { rowOf } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import type { Post } from '../outbound/http/post.ts'
 import { urlProblem } from '../outbound/http/webhook-url.ts'
-import type { TestInput } from '../schemas.ts'
-import type {
+import { TestInput } from '../schemas.ts'
+import {
   DeliverInput,
-  DeliveryStatus,
   QueuedDelivery,
   RedeliverInput,
   RedriveInput,
   RedriveResult,
+  type DeliveryAttempt,
+  type DeliveryStatus,
 } from '../delivery-schemas.ts'
-import { insertLogRows, type LogRow } from '../tables/delivery-log.ts'
+import { insertLogRows } from '../tables/delivery-log.ts'
 import { findDelivery } from '../tables/delivery-lists.ts'
 import { open } from '../tables/sealed-columns.ts'
 import { findWebhook, lockWebhooks } from '../tables/webhooks.ts'
 import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
 import { auditWork } from '../outbound/audit.ts'
-import { THE_PROCESS, type Caller } from './caller.ts'
+import { operation, type Caller } from './caller.ts'
+import { parsed } from './delivery-attempts.ts'
 import { assertMayReceive, isHidden } from './key-events.ts'
 import { existing, webhookIdOf } from './webhooks.ts'
-
-export interface DeliveryOperations {
-  /** Makes one attempt now and writes it to the log; a failure is not tried again. */
-  deliver: (input: DeliverInput, db?: Db, by?: Caller) => Promise<LogRow>
-  redeliver: (input: RedeliverInput, db?: Db, by?: Caller) => Promise<QueuedDelivery>
-  redrive: (letters: RedriveInput, db?: Db, by?: Caller) => Promise<RedriveResult>
-  test: (input: TestInput, db?: Db, by?: Caller) => Promise<QueuedDelivery>
-}
 
 export interface DeliverySettings extends AttemptSettings {
   deliveryLogRetentionDays: number
@@ -58,90 +60,130 @@ export interface DeliverySettings extends AttemptSettings {
 
 const NEVER_ABORTED = new AbortController().signal
 
-export function createDeliveryOperations(
-  core: Core,
-  post: Post,
-  settings: DeliverySettings,
-): DeliveryOperations {
+export function deliveryOperations(core: Core, post: Post, settings: DeliverySettings) {
   return {
-    async deliver(input, caller, { reach } = THE_PROCESS) {
-      const { event, payload, deliveryId, attempt } = input
-      const webhookId = webhookIdOf(input.webhookId)
-      const db = caller ?? core.requestDb
-      if (reach !== EVERYWHERE) existing(webhookId, await findWebhook(db, webhookId, reach))
-      const [webhook] = await findWebhooksForDelivery(db, [webhookId])
-      if (webhook === undefined) throw new WebhookNotFound(webhookId)
-      if (!webhook.active) throw new WebhookInactive(webhookId)
-      const text = JSON.stringify(payload)
-      const named = { event, webhookId, deliveryId, attempt }
-      const opened = open(core.cipher, webhookId, webhook)
-      const { tracer } = core.telemetry
-      const step = await tracedAttempt(tracer, named, webhook.url, (traceContext) => {
-        const delivery = { event, payload: text, deliveryId, attempt, traceContext }
-        return makeAttempt(post, settings, opened, delivery, NEVER_ABORTED)
-      })
-      if (step.kind === 'unsent' && step.isLacking) {
-        throw new UnknownTransform(
-          webhook.transform ?? '',
-          [...settings.transforms.keys()].join(', '),
-        )
-      }
-      const data = { event, eventId: null, recipient: webhookId, deliveryId, payload: text }
-      const row = rowOf(data, step.detail, statusOf(step.kind), null)
-      await insertLogRows(db, [row])
-      return row
-    },
-
-    async redeliver({ url, ...input }, caller, by = THE_PROCESS) {
-      const webhookId = webhookIdOf(input.webhookId)
-      const deliveryId = uuidOf(input.deliveryId)
-      const work = { action: 'redeliver', from: deliveryId ?? input.deliveryId, url, by }
-      return await queueDelivery(core, caller, webhookId, work, async (db) => {
-        // Only now: to a caller that does not reach the webhook it does not exist.
-        if (url !== undefined) assertAddress(url, settings.isBlocked, by)
-        if (deliveryId === undefined) throw new DeliveryNotFound(input.deliveryId)
-        const days = settings.deliveryLogRetentionDays
-        const row = await findDelivery(db, days, webhookId, deliveryId)
-        const delivery = row ?? (await findDead(core, db, webhookId, deliveryId))
-        if (delivery === undefined || isHidden(by, delivery.event)) {
-          throw new DeliveryNotFound(deliveryId)
-        }
-        // The log shows the payload of the new attempt for as long again.
-        const { event: name, eventId } = delivery
-        if (eventId !== null) await retainEvents(db, [{ name, id: eventId }], days)
-        return delivery
-      })
-    },
-
-    async redrive({ id, ids }, caller, by = THE_PROCESS) {
-      const webhookId = webhookIdOf(id)
-      return await core.within(caller, async (db) => {
-        const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
-        // How many there are says what was published.
-        if (!by.seesKeyEvents) {
-          const { events } = existing(webhookId, await findWebhook(db, webhookId, by.reach))
-          assertMayReceive(by, events)
-        }
-        const redriven = await core.queues.redrive(db, QUEUE, webhookId, ids)
-        await auditWork(db, by.origin, 'redrive', webhook, {
-          redriven: { from: null, to: redriven },
+    /** Makes one attempt now and writes it to the log; a failure is not tried again. */
+    deliver: operation({
+      input: DeliverInput,
+      output: shapeOf<DeliveryAttempt>(),
+      writes: true,
+      async run(by, input) {
+        const { reach } = by
+        const { event, payload, deliveryId, attempt } = input
+        const webhookId = webhookIdOf(input.webhookId)
+        const db = by.db ?? core.requestDb
+        if (reach !== EVERYWHERE) existing(webhookId, await findWebhook(db, webhookId, reach))
+        const [webhook] = await findWebhooksForDelivery(db, [webhookId])
+        if (webhook === undefined) throw new WebhookNotFound(webhookId)
+        if (!webhook.active) throw new WebhookInactive(webhookId)
+        const text = JSON.stringify(payload)
+        const named = { event, webhookId, deliveryId, attempt }
+        const opened = open(core.cipher, webhookId, webhook)
+        const { tracer } = core.telemetry
+        const step = await tracedAttempt(tracer, named, webhook.url, (traceContext) => {
+          const delivery = { event, payload: text, deliveryId, attempt, traceContext }
+          return makeAttempt(post, settings, opened, delivery, NEVER_ABORTED)
         })
-        core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
-        return { redriven }
-      })
-    },
+        if (step.kind === 'unsent' && step.isLacking) {
+          throw new UnknownTransform(
+            webhook.transform ?? '',
+            [...settings.transforms.keys()].join(', '),
+          )
+        }
+        const data = { event, eventId: null, recipient: webhookId, deliveryId, payload: text }
+        const row = rowOf(data, step.detail, statusOf(step.kind), null)
+        await insertLogRows(db, [row])
+        return parsed(row)
+      },
+    }),
 
-    async test({ event = TEST_EVENT, ...input }, caller, by = THE_PROCESS) {
-      const id = webhookIdOf(input.id)
-      const work = { action: 'test', from: null, url: undefined, by }
-      return await queueDelivery(core, caller, id, work, async () => {
-        const example =
-          event === TEST_EVENT
-            ? { webhookId: id, sentAt: new Date().toISOString() }
-            : exampleOf(settings.events, event)
-        return { event, eventId: null, payload: JSON.stringify(example), isTest: true }
-      })
-    },
+    redeliver: operation({
+      input: RedeliverInput,
+      output: QueuedDelivery,
+      writes: true,
+      routes: {
+        'POST /:id/deliveries/:deliveryId/redeliver': {
+          names: { id: 'webhookId' },
+          status: 202,
+          summary: 'Queue a delivery once more, under a new delivery id',
+        },
+      },
+      async run(by, { url, ...input }) {
+        const webhookId = webhookIdOf(input.webhookId)
+        const deliveryId = uuidOf(input.deliveryId)
+        const work = { action: 'redeliver', from: deliveryId ?? input.deliveryId, url, by }
+        return await queueDelivery(core, webhookId, work, async (db) => {
+          // Only now: to a caller that does not reach the webhook it does not exist.
+          if (url !== undefined) assertAddress(url, settings.isBlocked, by)
+          if (deliveryId === undefined) throw new DeliveryNotFound(input.deliveryId)
+          const days = settings.deliveryLogRetentionDays
+          const row = await findDelivery(db, days, webhookId, deliveryId)
+          const delivery = row ?? (await findDead(core, db, webhookId, deliveryId))
+          if (delivery === undefined || isHidden(by, delivery.event)) {
+            throw new DeliveryNotFound(deliveryId)
+          }
+          // The log shows the payload of the new attempt for as long again.
+          const { event: name, eventId } = delivery
+          if (eventId !== null) await retainEvents(db, [{ name, id: eventId }], days)
+          return delivery
+        })
+      },
+    }),
+
+    test: operation({
+      input: TestInput,
+      text: 'id',
+      output: QueuedDelivery,
+      writes: true,
+      routes: {
+        'POST /:id/test': {
+          status: 202,
+          summary: 'Send a webhook.test event, or the example of an event, to this webhook alone',
+        },
+      },
+      async run(by, { event = TEST_EVENT, ...input }) {
+        const id = webhookIdOf(input.id)
+        const work = { action: 'test', from: null, url: undefined, by }
+        return await queueDelivery(core, id, work, async () => {
+          const example =
+            event === TEST_EVENT
+              ? { webhookId: id, sentAt: new Date().toISOString() }
+              : exampleOf(settings.events, event)
+          return { event, eventId: null, payload: JSON.stringify(example), isTest: true }
+        })
+      },
+    }),
+
+    redrive: operation({
+      input: RedriveInput,
+      text: 'id',
+      output: RedriveResult,
+      writes: true,
+      routes: {
+        'POST /:id/redrive': {
+          takes: {},
+          status: 202,
+          summary: 'Queue its dead letters again, with all their attempts',
+        },
+      },
+      async run(by, { id, ids }) {
+        const webhookId = webhookIdOf(id)
+        return await core.within(by.db, async (db) => {
+          const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
+          // How many there are says what was published.
+          if (!by.seesKeyEvents) {
+            const { events } = existing(webhookId, await findWebhook(db, webhookId, by.reach))
+            assertMayReceive(by, events)
+          }
+          const redriven = await core.queues.redrive(db, QUEUE, webhookId, ids)
+          await auditWork(db, by.origin, 'redrive', webhook, {
+            redriven: { from: null, to: redriven },
+          })
+          core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
+          return { redriven }
+        })
+      },
+    }),
   }
 }
 
@@ -168,13 +210,12 @@ interface WorkRequest {
  */
 async function queueDelivery(
   core: Core,
-  caller: Db | undefined,
   webhookId: string,
   { action, from, url, by }: WorkRequest,
   find: (db: Db) => Promise<ToDeliver>,
 ): Promise<QueuedDelivery> {
   const deliveryId = uuidv7()
-  await core.within(caller, async (db) => {
+  await core.within(by.db, async (db) => {
     const [locked] = await lockWebhooks(db, [webhookId], by.reach)
     const webhook = existing(webhookId, locked)
     const place = url === undefined ? {} : { outOfTurn: true }

@@ -1,31 +1,46 @@
 /** The lists of attempts and of dead letters: of one webhook, or over all. */
+import { Type } from '@sinclair/typebox'
 import {
   EVERYWHERE,
   narrowedReach,
+  shapeOf,
+  type ListPage,
   type Core,
   type DeadLetterFilter,
   type Reach,
 } from '@svc/core/internal'
 import { QUEUE } from '../outbound/constants.ts'
-import type { ListedDeliveries } from '../delivery-schemas.ts'
-import type { Count, CountedDeadLetters } from '../schemas.ts'
+import {
+  DeliveryAttempt,
+  deliveryFilter,
+  ListedDeliveries,
+  overAllWebhooks,
+} from '../delivery-schemas.ts'
+import { CountedDeadLetters, type Count } from '../schemas.ts'
 import { listLogRows } from '../tables/delivery-lists.ts'
 import type { LogRow } from '../tables/delivery-log.ts'
 import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'
-import { THE_PROCESS, type Caller } from './caller.ts'
+import { operation, type Caller } from './caller.ts'
 import { hiddenFrom } from './key-events.ts'
-import { attemptsOfDead, fittingPage, withoutPayloads, withPayloads } from './delivery-attempts.ts'
+import {
+  attemptsOfDead,
+  fittingPage,
+  jsonOf,
+  parsed,
+  withoutPayloads,
+  withPayloads,
+} from './delivery-attempts.ts'
 import { countOf, existing, webhookIdOf } from './webhooks.ts'
 
 /** A page of attempts with their payloads. */
-export interface AttemptsPage {
+interface AttemptsPage {
   rows: LogRow[]
   /** Whether the list goes on: a page is bounded by its bytes as well. */
   hasMore: boolean
 }
 
 /** The caller of a page, and how many bytes its payloads may have together. */
-export interface Paging extends Caller {
+interface Paging extends Caller {
   pageBytes?: number
 }
 
@@ -33,23 +48,14 @@ export interface Paging extends Caller {
  * Without a `limit` all of them; with `pageBytes` fewer where their payloads have more bytes. A webhook
  * that is named has to exist; as a filter over all webhooks it need not.
  */
-type List = (selection: ListedDeliveries, by?: Paging) => Promise<AttemptsPage>
+type List = (selection: ListedDeliveries, by: Paging) => Promise<AttemptsPage>
 
-export interface DeliveryLists {
-  list: List
-  listDead: List
-  listOverAll: List
-  listDeadOverAll: List
-  countDead: (of: CountedDeadLetters, by: Caller) => Promise<Count>
-}
+/** Payloads of one page, in bytes: a thousand payloads of some megabytes would not fit into memory. */
+const PAGE_BYTES = 16 * 1024 * 1024
 
 const NOTHING: AttemptsPage = { rows: [], hasMore: false }
 
-export function createDeliveryLists(
-  core: Core,
-  days: number,
-  longestAttemptMs: number,
-): DeliveryLists {
+export function deliveryLists(core: Core, days: number, longestAttemptMs: number) {
   async function pageOf(
     { limit, payloads = true }: ListedDeliveries,
     pageBytes: number | undefined,
@@ -63,7 +69,7 @@ export function createDeliveryLists(
     return { rows: await withPayloads(core.readDb, rows), hasMore: rows.length < found.length }
   }
 
-  async function overAll(selection: ListedDeliveries, by: Paging = THE_PROCESS) {
+  async function overAll(selection: ListedDeliveries, by: Paging) {
     const { reach, pageBytes } = by
     const { tenant, payloads: _, ...filter } = { ...selection, ...hiddenFrom(by) }
     const narrowed = narrowedReach(reach, tenant)
@@ -78,7 +84,7 @@ export function createDeliveryLists(
     )
   }
 
-  async function deadOverAll(selection: ListedDeliveries, by: Paging = THE_PROCESS) {
+  async function deadOverAll(selection: ListedDeliveries, by: Paging) {
     const { reach, pageBytes } = by
     const {
       tenant,
@@ -101,7 +107,7 @@ export function createDeliveryLists(
     )
   }
 
-  async function countDead({ tenant, webhookId }: CountedDeadLetters, by: Caller): Promise<Count> {
+  async function countDead(by: Caller, { tenant, webhookId }: CountedDeadLetters): Promise<Count> {
     const narrowed = narrowedReach(by.reach, tenant)
     if (narrowed === undefined) return { count: 0 }
     const { except } = hiddenFrom(by)
@@ -119,7 +125,7 @@ export function createDeliveryLists(
   }
 
   const ofOne = (list: List): List => {
-    return async (selection, by = THE_PROCESS) => {
+    return async (selection, by) => {
       if (selection.webhookId === undefined) return list(selection, by)
       const webhookId = webhookIdOf(selection.webhookId)
       existing(webhookId, await findWebhook(core.readDb, webhookId, by.reach))
@@ -128,11 +134,65 @@ export function createDeliveryLists(
     }
   }
 
+  /** A page as a route sends it: a serializer would round the big numbers of a payload. */
+  const page =
+    (list: List) =>
+    async (by: Caller, selection: ListedDeliveries): Promise<ListPage> => {
+      const { rows, hasMore } = await list(selection, { ...by, pageBytes: PAGE_BYTES })
+      return { rows, hasMore, json: `[${rows.map(jsonOf).join(',')}]` }
+    }
+
+  const attempts = ofOne(overAll)
+  const dead = ofOne(deadOverAll)
   return {
-    list: ofOne(overAll),
-    listDead: ofOne(deadOverAll),
-    listOverAll: overAll,
-    listDeadOverAll: deadOverAll,
-    countDead,
+    listDeliveries: operation({
+      input: ListedDeliveries,
+      text: 'webhookId',
+      output: Type.Array(DeliveryAttempt),
+      routes: {
+        'GET /deliveries': {
+          takes: { ...deliveryFilter, ...overAllWebhooks },
+          limit: 100,
+          page: page(overAll),
+          summary: 'List the attempts of all deliveries, newest first',
+        },
+        'GET /:id/deliveries': {
+          names: { id: 'webhookId' },
+          takes: deliveryFilter,
+          limit: 100,
+          page: page(attempts),
+          summary: 'List the attempts of its deliveries, newest first',
+        },
+      },
+      run: async (by, selection) => (await attempts(selection, by)).rows.map(parsed),
+    }),
+
+    listDeadLetters: operation({
+      input: ListedDeliveries,
+      text: 'webhookId',
+      output: Type.Array(DeliveryAttempt),
+      routes: {
+        'GET /dead-letters': {
+          takes: { ...deliveryFilter, ...overAllWebhooks },
+          limit: 1000,
+          page: page(deadOverAll),
+          summary: 'List all dead letters, newest first: deliveries whose attempts are used up',
+        },
+        'GET /:id/dead-letters': {
+          names: { id: 'webhookId' },
+          takes: deliveryFilter,
+          limit: 1000,
+          page: page(dead),
+          summary: 'List its dead letters, newest first: deliveries whose attempts are used up',
+        },
+      },
+      run: async (by, selection) => (await dead(selection, by)).rows.map(parsed),
+    }),
+
+    countDeadLetters: operation({
+      input: CountedDeadLetters,
+      output: shapeOf<Count>(),
+      run: countDead,
+    }),
   }
 }

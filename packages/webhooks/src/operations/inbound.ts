@@ -1,73 +1,109 @@
 /** The operations on logged inbound requests. */
+import { Type, type Static } from '@sinclair/typebox'
 import {
   BY_PROCESS,
   checkedHostEventName,
-  EVERYWHERE,
   insertAudit,
   isUuid,
+  narrowedReach,
   reaches,
-  type AuditOrigin,
   type Core,
-  type Reach,
 } from '@svc/core/internal'
 import { decoderOf } from '@svc/providers/internal'
 import { InboundRequestNotFound, NotReplayable } from '../errors.ts'
 import { replayPlanOf, type Host } from '../inbound/replay.ts'
 import type { Source } from '../inbound/sources.ts'
-import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
+import { InboundFilter, inboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
 import { findInboundRow, listInboundRows, type ListedRow } from '../tables/inbound-log.ts'
+import { operation, type Caller } from './caller.ts'
 
-export interface InboundOperations {
-  list: (filter?: InboundFilter) => Promise<LoggedRequest[]>
-  /**
-   * Publishes the events of a logged request again. Nothing is verified again, and deduplication
-   * keys are ignored. A request outside of `reach` does not exist for the caller.
-   */
-  replay: (id: string, reach?: Reach, by?: AuditOrigin) => Promise<ReplayResult>
-}
+/**
+ * Bodies of one page, in bytes: a thousand bodies of a megabyte would not fit into memory. Postgres sends
+ * each byte as two characters.
+ */
+const PAGE_BYTES = 8 * 1024 * 1024
 
-export function createInboundOperations(
+export function inboundOperations(
   core: Pick<Core, 'readDb' | 'bus' | 'within'>,
   sources: readonly Source[],
   host: Host,
-): InboundOperations {
-  return {
-    async list({ tenant: reach = EVERYWHERE, ...filter } = {}) {
-      return (await listInboundRows(core.readDb, { ...filter, reach })).map(shown)
-    },
+) {
+  async function list(
+    { reach: within }: Caller,
+    { tenant, ...filter }: Static<typeof InboundFilter>,
+  ): Promise<LoggedRequest[]> {
+    const reach = narrowedReach(within, tenant)
+    if (reach === undefined) return []
+    return (await listInboundRows(core.readDb, { ...filter, reach })).map(shown)
+  }
 
-    async replay(id, reach = EVERYWHERE, by = BY_PROCESS) {
-      const row = isUuid(id) ? await findInboundRow(core.readDb, id) : undefined
-      if (!row || !reaches(reach, row.tenant)) {
-        throw new InboundRequestNotFound(id.slice(0, 40))
-      }
-      const source = replayable(row, sources)
-      const { tenant, events } = replayPlanOf(row, source, host)
-      if (events.length === 0) throw new NotReplayable('the request holds no event')
-      const results = await core.within(undefined, async (db) => {
-        const results = await core.bus.publish(
-          events.map(({ name, json }) => ({
-            name: checkedHostEventName(name),
-            payload: json,
-            tenant,
-          })),
-          { db },
-        )
-        await insertAudit(db, by, [
-          {
-            tenant,
-            action: 'inbound.replay',
-            target: { kind: 'inbound', id },
-            changes: { eventId: { from: row.eventId, to: results[0]?.id ?? null } },
+  return {
+    listInbound: operation({
+      input: InboundFilter,
+      output: Type.Unsafe<LoggedRequest[]>(Type.Array(LoggedRequest)),
+      routes: {
+        'GET /inbound': {
+          takes: inboundFilter,
+          limit: 100,
+          /** It ends before the first request whose body was left out. */
+          async page(by, { limit, ...filter }) {
+            const rows = await list(by, { ...filter, limit: limit + 1, bodyBytes: PAGE_BYTES })
+            const firstWithout = rows.findIndex(({ bodyLeftOut }) => bodyLeftOut)
+            const sent = rows.slice(0, firstWithout === -1 ? limit : firstWithout)
+            return { rows: sent, hasMore: sent.length < rows.length }
           },
-        ])
-        return results
-      })
-      const eventIds = results.flatMap((result) => result?.id ?? [])
-      const [eventId] = eventIds
-      if (eventId === undefined) throw new NotReplayable('the request holds no event')
-      return source.split ? { eventId, eventIds } : { eventId }
-    },
+          summary: 'List inbound requests, newest first',
+        },
+      },
+      run: list,
+    }),
+
+    /**
+     * Publishes the events of a logged request again. Nothing is verified again, and deduplication
+     * keys are ignored. A request outside of the caller's reach does not exist for it.
+     */
+    replayInbound: operation({
+      input: Type.String({ description: 'Id of the logged request.' }),
+      output: ReplayResult,
+      routes: {
+        'POST /inbound/:id/replay': {
+          status: 202,
+          summary: 'Publish what an inbound request was published as once more',
+        },
+      },
+      async run({ reach, origin = BY_PROCESS }, id) {
+        const row = isUuid(id) ? await findInboundRow(core.readDb, id) : undefined
+        if (!row || !reaches(reach, row.tenant)) {
+          throw new InboundRequestNotFound(id.slice(0, 40))
+        }
+        const source = replayable(row, sources)
+        const { tenant, events } = replayPlanOf(row, source, host)
+        if (events.length === 0) throw new NotReplayable('the request holds no event')
+        const results = await core.within(undefined, async (db) => {
+          const results = await core.bus.publish(
+            events.map(({ name, json }) => ({
+              name: checkedHostEventName(name),
+              payload: json,
+              tenant,
+            })),
+            { db },
+          )
+          await insertAudit(db, origin, [
+            {
+              tenant,
+              action: 'inbound.replay',
+              target: { kind: 'inbound', id },
+              changes: { eventId: { from: row.eventId, to: results[0]?.id ?? null } },
+            },
+          ])
+          return results
+        })
+        const eventIds = results.flatMap((result) => result?.id ?? [])
+        const [eventId] = eventIds
+        if (eventId === undefined) throw new NotReplayable('the request holds no event')
+        return source.split ? { eventId, eventIds } : { eventId }
+      },
+    }),
   }
 }
 

@@ -1,4 +1,5 @@
 /** The operations on recoveries: deliveries of a span that are put on their way again. */
+import { Type, type Static } from '@sinclair/typebox'
 import {
   endedSpan,
   isStatementTimeout,
@@ -16,24 +17,19 @@ import { InvalidSpan, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
 import { QUEUE } from '../outbound/constants.ts'
 import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
 import { DAY_MS, MONTH_MS } from '../tables/log-spans.ts'
-import type {
+import {
   ListedRecoveries,
   RecoverInput,
   RecoverResult,
+  RecoveryId,
   WebhookRecovery,
 } from '../recovery-schemas.ts'
 import { findWebhook, keepWebhook } from '../tables/webhooks.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditWork } from '../outbound/audit.ts'
-import { THE_PROCESS, type Caller } from './caller.ts'
+import { operation, type Caller } from './caller.ts'
 import { assertMayReceive } from './key-events.ts'
 import { existing, webhookIdOf } from './webhooks.ts'
-
-export interface RecoveryOperations {
-  recover: (input: RecoverInput, db?: Db, by?: Caller) => Promise<RecoverResult>
-  list: (input: ListedRecoveries, by?: Caller) => Promise<WebhookRecovery[]>
-  get: (input: { webhookId: string; id: string }, by?: Caller) => Promise<WebhookRecovery>
-}
 
 /** `isAll`: whether there are no more. */
 interface Counted {
@@ -51,10 +47,10 @@ const resultOf = ({ count, isAll }: Counted): RecoverResult => ({
 /** A caller may take the time from its own clock. */
 const CLOCKS_DIFFER_MS = 60_000
 
-export function createRecoveryOperations(core: Core, logDays: number): RecoveryOperations {
+export function recoveryOperations(core: Core, logDays: number) {
   async function recoveriesOf(
-    { tenant, ...input }: ListedRecoveries & { id?: string },
     by: Caller,
+    { tenant, ...input }: Static<typeof ListedRecoveries> & { id?: string },
   ): Promise<WebhookRecovery[]> {
     const { webhookId: given, ...page } = input
     const webhookId = webhookIdOf(given)
@@ -85,55 +81,89 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
   }
 
   return {
-    async recover({ dryRun = false, ...input }, caller, by = THE_PROCESS) {
-      const id = webhookIdOf(input.id)
-      const { since, until = null, what, perSecond = null } = input
-      if (until !== null && Date.parse(until) <= Date.parse(since)) {
-        throw new InvalidSpan('until', 'since')
-      }
-      if (Date.parse(since) > Date.now() + CLOCKS_DIFFER_MS) throw new InvalidSpan('now', 'since')
-      const reading = caller ?? core.readDb
-      const found = existing(id, await findWebhook(reading, id, by.reach))
-      assertMayReceive(by, found.events)
-      const request = { queue: QUEUE, recipient: id, what, since, until, perSecond }
-      const isMissing = what === 'missing'
-      const fromMs = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)
-      // Not in the transaction of a caller, which would keep the locks of all days that are read.
-      const seen = dryRun || isMissing ? await preview(core.readDb, found, request) : NOT_COUNTED
-      if (dryRun) return resultOf(seen)
-      return await core.within(caller, async (db): Promise<RecoverResult> => {
-        const webhook = existing(id, await findWebhook(db, id, by.reach))
-        assertMayReceive(by, webhook.events)
-        const recovery = await core.queues.recover(db, request)
-        // What are more, or of more days, are written down in the background.
-        const deliveries =
-          isMissing && seen.isAll && fromMs > Date.now() - MONTH_MS
-            ? await prepareMissing(db, recovery, webhook, logDays)
-            : recovery.deliveries
-        const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
-        const counted = deliveries === null ? uncounted : { count: deliveries, isAll: true }
-        if (!(await keepWebhook(db, id))) throw new WebhookNotFound(id)
-        const result = resultOf(counted)
-        await auditWork(db, by.origin, 'recover', webhook, {
-          recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },
-          deliveries: {
-            from: null,
-            to: counted.isAll ? counted.count : { atLeast: counted.count },
-          },
+    recover: operation({
+      input: RecoverInput,
+      output: RecoverResult,
+      writes: true,
+      routes: {
+        'POST /:id/recover': {
+          status: 202,
+          statusOfDryRun: 200,
+          summary: 'Put deliveries of a span on their way again: dead, failed or missing ones',
+        },
+      },
+      async run(by, { dryRun = false, ...input }) {
+        const id = webhookIdOf(input.id)
+        const { since, until = null, what, perSecond = null } = input
+        if (until !== null && Date.parse(until) <= Date.parse(since)) {
+          throw new InvalidSpan('until', 'since')
+        }
+        if (Date.parse(since) > Date.now() + CLOCKS_DIFFER_MS) throw new InvalidSpan('now', 'since')
+        const reading = by.db ?? core.readDb
+        const found = existing(id, await findWebhook(reading, id, by.reach))
+        assertMayReceive(by, found.events)
+        const request = { queue: QUEUE, recipient: id, what, since, until, perSecond }
+        const isMissing = what === 'missing'
+        const fromMs = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)
+        // Not in the transaction of a caller, which would keep the locks of all days that are read.
+        const seen = dryRun || isMissing ? await preview(core.readDb, found, request) : NOT_COUNTED
+        if (dryRun) return resultOf(seen)
+        return await core.within(by.db, async (db): Promise<RecoverResult> => {
+          const webhook = existing(id, await findWebhook(db, id, by.reach))
+          assertMayReceive(by, webhook.events)
+          const recovery = await core.queues.recover(db, request)
+          // What are more, or of more days, are written down in the background.
+          const deliveries =
+            isMissing && seen.isAll && fromMs > Date.now() - MONTH_MS
+              ? await prepareMissing(db, recovery, webhook, logDays)
+              : recovery.deliveries
+          const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
+          const counted = deliveries === null ? uncounted : { count: deliveries, isAll: true }
+          if (!(await keepWebhook(db, id))) throw new WebhookNotFound(id)
+          const result = resultOf(counted)
+          await auditWork(db, by.origin, 'recover', webhook, {
+            recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },
+            deliveries: {
+              from: null,
+              to: counted.isAll ? counted.count : { atLeast: counted.count },
+            },
+          })
+          core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
+          return { id: recovery.id, ...result }
         })
-        core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
-        return { id: recovery.id, ...result }
-      })
-    },
+      },
+    }),
 
-    list: (input, by = THE_PROCESS) => recoveriesOf(input, by),
+    listRecoveries: operation({
+      input: ListedRecoveries,
+      text: 'webhookId',
+      output: Type.Array(WebhookRecovery),
+      routes: {
+        'GET /:id/recoveries': {
+          names: { id: 'webhookId' },
+          limit: 100,
+          summary: 'List its recoveries, newest first, and how far they are',
+        },
+      },
+      run: recoveriesOf,
+    }),
 
-    async get({ webhookId, id: given }, by = THE_PROCESS) {
-      const id = uuidOf(given)
-      const [found] = id === undefined ? [] : await recoveriesOf({ webhookId, id }, by)
-      if (found === undefined) throw new RecoveryNotFound(given)
-      return found
-    },
+    getRecovery: operation({
+      input: RecoveryId,
+      output: WebhookRecovery,
+      routes: {
+        'GET /:id/recoveries/:recoveryId': {
+          names: { id: 'webhookId', recoveryId: 'id' },
+          summary: 'Say how far a recovery is',
+        },
+      },
+      async run(by, { webhookId, id: given }) {
+        const id = uuidOf(given)
+        const [found] = id === undefined ? [] : await recoveriesOf(by, { webhookId, id })
+        if (found === undefined) throw new RecoveryNotFound(given)
+        return found
+      },
+    }),
   }
 }
 

@@ -2,12 +2,10 @@
 import { narrowedReach, type Core, type Db } from '@svc/core/internal'
 import { InvalidSpan, TooManyPoints } from '../errors.ts'
 import { percentilesOf } from '../stats/percentiles.ts'
-import type { Stats, StatsQuery } from '../stats-schemas.ts'
+import { Stats, StatsQuery } from '../stats-schemas.ts'
 import { readStats, type StatsRow, type StatsSelection } from '../tables/stats.ts'
-import { THE_PROCESS, type Caller } from './caller.ts'
+import { operation } from './caller.ts'
 import { hiddenFrom } from './key-events.ts'
-
-export type ReadStats = (query: StatsQuery, by?: Caller) => Promise<Stats>
 
 const MINUTE_MS = 60_000
 const STEP_MS = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: 24 * 60 * MINUTE_MS }
@@ -60,40 +58,49 @@ class RememberedStats {
   }
 }
 
-export const createReadStats = (core: Core): ReadStats => {
+export function statsOperation(core: Pick<Core, 'readDb'>) {
   const remembered = new RememberedStats(core.readDb)
-  return async (query, caller = THE_PROCESS) => {
-    const { by = 'hour', tenant, webhookId, event } = query
-    const step = STEP_MS[by]
-    const end = query.to === undefined ? Date.now() + 1 : Date.parse(query.to)
-    const to = Math.min(LAST_TIME, Math.ceil(end / step) * step)
-    const from =
-      query.from === undefined
-        ? Math.max(FIRST_TIME, to - DEFAULT_POINTS[by] * step)
-        : Math.floor(Date.parse(query.from) / step) * step
-    if (from >= to) throw new InvalidSpan('to', 'from')
-    const count = (to - from) / step
-    if (count > MOST_POINTS) throw new TooManyPoints(String(count), String(MOST_POINTS))
+  return operation({
+    input: StatsQuery,
+    output: Stats,
+    routes: {
+      'GET /stats': {
+        summary: 'Count attempts and deliveries by the minute, hour or day, with their latencies',
+      },
+    },
+    async run(caller, query) {
+      const { by = 'hour', tenant, webhookId, event } = query
+      const step = STEP_MS[by]
+      const end = query.to === undefined ? Date.now() + 1 : Date.parse(query.to)
+      const to = Math.min(LAST_TIME, Math.ceil(end / step) * step)
+      const from =
+        query.from === undefined
+          ? Math.max(FIRST_TIME, to - DEFAULT_POINTS[by] * step)
+          : Math.floor(Date.parse(query.from) / step) * step
+      if (from >= to) throw new InvalidSpan('to', 'from')
+      const count = (to - from) / step
+      if (count > MOST_POINTS) throw new TooManyPoints(String(count), String(MOST_POINTS))
 
-    const span = { from: isoOf(from), to: isoOf(to), by }
-    const narrowed = narrowedReach(caller.reach, tenant)
-    const rows =
-      narrowed === undefined
-        ? []
-        : await remembered.read({
-            ...span,
-            ...hiddenFrom(caller),
-            reach: narrowed,
-            webhookId,
-            event,
-          })
-    const rowAt = new Map(rows.map((row) => [row.at, row]))
-    const points = Array.from({ length: count }, (_, index) => {
-      const at = from + index * step
-      return pointOf(at, rowAt.get(at) ?? NOTHING)
-    })
-    return { ...span, points }
-  }
+      const span = { from: isoOf(from), to: isoOf(to), by }
+      const narrowed = narrowedReach(caller.reach, tenant)
+      const rows =
+        narrowed === undefined
+          ? []
+          : await remembered.read({
+              ...span,
+              ...hiddenFrom(caller),
+              reach: narrowed,
+              webhookId,
+              event,
+            })
+      const rowAt = new Map(rows.map((row) => [row.at, row]))
+      const points = Array.from({ length: count }, (_, index) => {
+        const at = from + index * step
+        return pointOf(at, rowAt.get(at) ?? NOTHING)
+      })
+      return { ...span, points }
+    },
+  })
 }
 
 const pointOf = (at: number, row: Omit<StatsRow, 'at'>) => ({

@@ -1,5 +1,6 @@
-/** The interface of `svc.webhooks`. */
-import type { OnBehalfOf, OperationOptions } from '@svc/core'
+/** `svc.webhooks`: the operations for code of this process. */
+import type { NamedActions, OnBehalfOf, OperationOptions } from '@svc/core'
+import { callerFor, methodsOf, type Core } from '@svc/core/internal'
 import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
 import type {
   ListedRecoveries,
@@ -34,6 +35,8 @@ import type {
   RedriveInput,
   RedriveResult,
 } from '../delivery-schemas.ts'
+import { THE_PROCESS } from './caller.ts'
+import type { Operations } from './operations.ts'
 
 /**
  * The operations on webhooks and deliveries. They reject with the errors of their routes: each with
@@ -211,4 +214,16 @@ declare module '@svc/core' {
     /** Webhooks, deliveries and inbound requests. */
     webhooks: SvcWebhooks
   }
+  interface SvcActions extends NamedActions<'__svc.webhooks', SvcWebhooks> {}
 }
+
+export const createSvcWebhooks = (core: Core, operations: Operations): SvcWebhooks => ({
+  ...methodsOf(core, 'svc.webhooks', operations, THE_PROCESS),
+  // The host, whose code it is, has judged what they may do within their reach.
+  as: ({ keyEvents: seesKeyEvents = true, ...who }) =>
+    methodsOf(core, 'svc.webhooks', operations, {
+      ...callerFor(who),
+      isAdmin: true,
+      seesKeyEvents,
+    }),
+})

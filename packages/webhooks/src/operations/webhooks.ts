@@ -1,13 +1,14 @@
-/**
- * The operations on webhooks. `db`: the transaction of the caller. `by`: the caller, for the audit.
- */
+/** The operations on webhooks. */
 import { randomBytes } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
 import {
   EVERYWHERE,
   isRestricted,
   MOST_COUNTED as MOST_OF_CALL,
   narrowedReach,
+  Nothing,
   OWN_EVENTS,
+  shapeOf,
   tenantOfNew,
   uuidOf,
   uuidv7,
@@ -31,18 +32,20 @@ import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import { urlProblem } from '../outbound/http/webhook-url.ts'
 import { maskedHeaders } from '../outbound/settings/custom-headers.ts'
 import {
+  CountedWebhooks,
   DEFAULT_OVERLAP_SECONDS,
+  NewWebhook,
+  Page,
+  RotateSecretInput,
+  TenantPage,
+  Webhook,
+  WebhookUpdate,
+  WebhookWithSecret,
   type Count,
-  type CountedWebhooks,
-  type NewWebhook,
-  type Page,
-  type RotateSecretInput,
   type TenantOfWebhooks,
-  type TenantPage,
-  type Webhook,
   type WebhookChanges,
-  type WebhookWithSecret,
 } from '../schemas.ts'
+import { WebhookId } from '../schema-pieces.ts'
 import { insertLogRows } from '../tables/delivery-log.ts'
 import { open, seal, sealHeaders, type SecretColumns } from '../tables/sealed-columns.ts'
 import { listTenants } from '../tables/tenants.ts'
@@ -62,7 +65,7 @@ import {
 import { findPreviousSecrets } from '../tables/webhook-secrets.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditChange } from '../outbound/audit.ts'
-import { THE_PROCESS, type Caller } from './caller.ts'
+import { operation, type Caller } from './caller.ts'
 import { assertMayAim, assertMayReceive, shownTo } from './key-events.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { isDisabledAsFailing, resumeFailing } from '../outbound/health/resume-failing.ts'
@@ -77,18 +80,7 @@ export interface WebhookRules extends SettingsRules {
   signingKeys: SigningKeys | null
 }
 
-export interface WebhookOperations {
-  register: (input: NewWebhook, db?: Db, by?: Caller) => Promise<WebhookWithSecret>
-  list: (page?: Page, by?: Caller) => Promise<Webhook[]>
-  count: (of: CountedWebhooks, by: Caller) => Promise<Count>
-  listTenants: (page: TenantPage, by: Caller) => Promise<TenantOfWebhooks[]>
-  get: (id: string, by?: Caller) => Promise<WebhookWithSecret>
-  update: (id: string, changes: WebhookChanges, db?: Db, by?: Caller) => Promise<Webhook>
-  delete: (id: string, db?: Db, by?: Caller) => Promise<void>
-  rotateSecret: (input: RotateSecretInput, db?: Db, by?: Caller) => Promise<WebhookWithSecret>
-}
-
-export function createWebhookOperations(core: Core, rules: WebhookRules): WebhookOperations {
+export function webhookOperations(core: Core, rules: WebhookRules) {
   const { allowedEvents, isBlocked, maxWebhooksPerTenant, signingKeys } = rules
   const { cipher } = core
   const isKnown = (name: string) =>
@@ -124,103 +116,154 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
   }
 
   return {
-    async register(given, caller, by = THE_PROCESS) {
-      const input = { ...given, events: namesOf(given.events) }
-      check(input, by)
-      assertTransformAllowed(input, by)
-      assertMayReceive(by, input.events)
-      const tenant = tenantOfNew(by.reach, input.tenant)
-      checkCombination(input)
-      const { label = null } = input
-      const id = uuidv7()
-      return await core.within(caller, async (db) => {
-        await assertRoomFor(db, tenant)
-        const row = { ...input, id, tenant, label, secret: newSecret() }
-        const { secret, headers = null } = row
-        const webhook = await insertWebhook(db, seal(cipher, id, row))
-        await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
-        if (isRestricted(webhook)) core.afterCommit(db, recipientsChanged)
-        await auditChange(db, by.origin, 'create', null, webhook)
-        return { ...withPublicKey(webhook), secret, headers, waiting: 0 }
-      })
-    },
+    register: operation({
+      input: NewWebhook,
+      output: WebhookWithSecret,
+      writes: true,
+      routes: { 'POST /': { status: 201, summary: 'Register a webhook' } },
+      async run(by, given) {
+        const input = { ...given, events: namesOf(given.events) }
+        check(input, by)
+        assertTransformAllowed(input, by)
+        assertMayReceive(by, input.events)
+        const tenant = tenantOfNew(by.reach, input.tenant)
+        checkCombination(input)
+        const { label = null } = input
+        const id = uuidv7()
+        return await core.within(by.db, async (db) => {
+          await assertRoomFor(db, tenant)
+          const row = { ...input, id, tenant, label, secret: newSecret() }
+          const { secret, headers = null } = row
+          const webhook = await insertWebhook(db, seal(cipher, id, row))
+          await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
+          if (isRestricted(webhook)) core.afterCommit(db, recipientsChanged)
+          await auditChange(db, by.origin, 'create', null, webhook)
+          return { ...withPublicKey(webhook), secret, headers, waiting: 0 }
+        })
+      },
+    }),
 
-    async list({ tenant = EVERYWHERE, ...page } = {}, by = THE_PROCESS) {
-      const rows = await listWebhooks(core.readDb, page, tenant)
-      const counted = await withWaiting(core, core.readDb, rows.map(withPublicKey))
-      return counted.map((webhook) => shownTo(by, withoutSecret(webhook)))
-    },
+    list: operation({
+      input: Page,
+      output: Type.Array(Webhook),
+      routes: { 'GET /': { limit: 1000, summary: 'List webhooks, newest first' } },
+      async run(by, { tenant, ...page }) {
+        const reach = narrowedReach(by.reach, tenant)
+        if (reach === undefined) return []
+        const rows = await listWebhooks(core.readDb, page, reach)
+        const counted = await withWaiting(core, core.readDb, rows.map(withPublicKey))
+        return counted.map((webhook) => shownTo(by, withoutSecret(webhook)))
+      },
+    }),
 
-    async count({ tenant, ...of }, { reach }) {
-      const narrowed = narrowedReach(reach, tenant)
-      if (narrowed === undefined) return { count: 0 }
-      return countOf(await countWebhooks(core.readDb, of, narrowed, MOST_OF_CALL + 1))
-    },
+    count: operation({
+      input: CountedWebhooks,
+      output: shapeOf<Count>(),
+      async run({ reach }, { tenant, ...of }) {
+        const narrowed = narrowedReach(reach, tenant)
+        if (narrowed === undefined) return { count: 0 }
+        return countOf(await countWebhooks(core.readDb, of, narrowed, MOST_OF_CALL + 1))
+      },
+    }),
 
-    listTenants: (page, { reach }) => listTenants(core.readDb, reach, page),
+    listTenants: operation({
+      input: TenantPage,
+      output: shapeOf<TenantOfWebhooks[]>(),
+      run: ({ reach }, page) => listTenants(core.readDb, reach, page),
+    }),
 
-    async get(given, by = THE_PROCESS) {
-      const id = webhookIdOf(given)
-      const row = existing(id, await findWebhook(core.readDb, id, by.reach))
-      return shownTo(by, open(cipher, id, await counted(core.readDb, row)))
-    },
+    get: operation({
+      input: WebhookId,
+      output: WebhookWithSecret,
+      routes: { 'GET /:id': { summary: 'Get a webhook with its secret' } },
+      async run(by, given) {
+        const id = webhookIdOf(given)
+        const row = existing(id, await findWebhook(core.readDb, id, by.reach))
+        return shownTo(by, open(cipher, id, await counted(core.readDb, row)))
+      },
+    }),
 
-    async update(given, { events, ...changes }, caller, by = THE_PROCESS) {
-      const id = webhookIdOf(given)
-      const named = events === undefined ? {} : { events: namesOf(events) }
-      const all: ChangedColumns = { ...changes, ...named }
-      assertTransformAllowed(all, by)
-      check(all, by)
-      assertMayReceive(by, all.events ?? [])
-      return await core.within(caller, async (db) => {
-        const before = existing(id, await lockWebhook(db, id, by.reach))
-        // Checked before anything is written: the caller may go on with its transaction.
-        assertMayAim(by, all, before)
-        checkCombination(changes, before)
-        const { headers } = changes
-        const sealed = headers ? { ...all, headers: sealHeaders(cipher, id, headers) } : all
-        const after = await updateWebhook(db, id, sealed)
-        await auditChange(db, by.origin, 'update', before, after)
-        const isMoved = before.url !== after.url
-        const isRestrictedAnew = restrictionsOf(before) !== restrictionsOf(after)
-        if (before.active && !after.active) await pause(core, db, id)
-        else if (after.active && isDisabledAsFailing(before)) {
-          await resumeFailing(core, db, before, after, 'operator')
-        } else if (!before.active && after.active) await resume(core, db, after)
-        else if (after.active) await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(after))
-        // Failures at the old address do not count against the new one.
-        if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
-        const isChanged = before.active !== after.active || isMoved || isRestrictedAnew
-        if (isChanged) core.afterCommit(db, recipientsChanged)
-        return shownTo(by, withoutSecret(await counted(db, after)))
-      })
-    },
+    update: operation({
+      input: WebhookUpdate,
+      output: Webhook,
+      writes: true,
+      routes: { 'PATCH /:id': { summary: 'Change a webhook, pause it or resume it' } },
+      async run(by, { id: given, events, ...changes }) {
+        const id = webhookIdOf(given)
+        const named = events === undefined ? {} : { events: namesOf(events) }
+        const all: ChangedColumns = { ...changes, ...named }
+        assertTransformAllowed(all, by)
+        check(all, by)
+        assertMayReceive(by, all.events ?? [])
+        return await core.within(by.db, async (db) => {
+          const before = existing(id, await lockWebhook(db, id, by.reach))
+          // Checked before anything is written: the caller may go on with its transaction.
+          assertMayAim(by, all, before)
+          checkCombination(changes, before)
+          const { headers } = changes
+          const sealed = headers ? { ...all, headers: sealHeaders(cipher, id, headers) } : all
+          const after = await updateWebhook(db, id, sealed)
+          await auditChange(db, by.origin, 'update', before, after)
+          const isMoved = before.url !== after.url
+          const isRestrictedAnew = restrictionsOf(before) !== restrictionsOf(after)
+          if (before.active && !after.active) await pause(core, db, id)
+          else if (after.active && isDisabledAsFailing(before)) {
+            await resumeFailing(core, db, before, after, 'operator')
+          } else if (!before.active && after.active) await resume(core, db, after)
+          else if (after.active)
+            await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(after))
+          // Failures at the old address do not count against the new one.
+          if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
+          const isChanged = before.active !== after.active || isMoved || isRestrictedAnew
+          if (isChanged) core.afterCommit(db, recipientsChanged)
+          return shownTo(by, withoutSecret(await counted(db, after)))
+        })
+      },
+    }),
 
-    async delete(given, caller, by = THE_PROCESS) {
-      const id = webhookIdOf(given)
-      await core.within(caller, async (db) => {
-        const deleted = existing(id, await deleteWebhook(db, id, by.reach))
-        await auditChange(db, by.origin, 'delete', deleted, null)
-        await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
-        const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
-        await insertLogRows(db, skippedRows(discarded))
-        core.afterCommit(db, recipientsChanged)
-      })
-    },
+    delete: operation({
+      input: WebhookId,
+      output: Nothing,
+      writes: true,
+      routes: {
+        'DELETE /:id': { status: 204, summary: 'Delete a webhook and its waiting deliveries' },
+      },
+      async run(by, given) {
+        const id = webhookIdOf(given)
+        await core.within(by.db, async (db) => {
+          const deleted = existing(id, await deleteWebhook(db, id, by.reach))
+          await auditChange(db, by.origin, 'delete', deleted, null)
+          await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
+          const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
+          await insertLogRows(db, skippedRows(discarded))
+          core.afterCommit(db, recipientsChanged)
+        })
+      },
+    }),
 
-    async rotateSecret(input, caller, by = THE_PROCESS) {
-      const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = input
-      const id = webhookIdOf(input.id)
-      return await core.within(caller, async (db) => {
-        const before = existing(id, await lockWebhook(db, id, by.reach))
-        const old = overlapSeconds === 0 ? NONE_KEPT : await secretsToKeep(db, cipher, before)
-        const secret = newSecret()
-        const sealed = seal(cipher, id, { secret }).secret
-        const webhook = await replaceSecret(db, id, sealed, { ...old, overlapSeconds })
-        await auditChange(db, by.origin, 'rotate-secret', { ...webhook, secret: '' }, webhook)
-        return { ...shownTo(by, masked(await counted(db, webhook))), secret }
-      })
-    },
+    rotateSecret: operation({
+      input: RotateSecretInput,
+      output: WebhookWithSecret,
+      writes: true,
+      routes: {
+        'POST /:id/rotate-secret': {
+          summary: 'Make a new secret; for a while deliveries are signed with the old one as well',
+        },
+      },
+      async run(by, input) {
+        const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = input
+        const id = webhookIdOf(input.id)
+        return await core.within(by.db, async (db) => {
+          const before = existing(id, await lockWebhook(db, id, by.reach))
+          const old = overlapSeconds === 0 ? NONE_KEPT : await secretsToKeep(db, cipher, before)
+          const secret = newSecret()
+          const sealed = seal(cipher, id, { secret }).secret
+          const webhook = await replaceSecret(db, id, sealed, { ...old, overlapSeconds })
+          await auditChange(db, by.origin, 'rotate-secret', { ...webhook, secret: '' }, webhook)
+          return { ...shownTo(by, masked(await counted(db, webhook))), secret }
+        })
+      },
+    }),
   }
 }
 

@@ -1,5 +1,9 @@
 /** The deliveries as an AsyncAPI 3 document: a channel, a message and an operation for each event. */
+import { Type } from '@sinclair/typebox'
+import { errorResponses } from '@svc/core/internal'
 import { bodyExample, bodySchema, type DescribedEvent } from '../outbound/described-event.ts'
+
+import { MANAGED, type Api } from './management.ts'
 
 const text = { type: 'string' }
 
@@ -26,7 +30,19 @@ const HEADERS = {
   },
 }
 
-export function asyncApiDocument(events: readonly DescribedEvent[]): object {
+const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
+
+export function asyncApiRoute(api: Api, events: readonly DescribedEvent[]): void {
+  const document = asyncApiDocument(events)
+  const schema = {
+    tags: ['webhooks'],
+    summary: 'The deliveries as an AsyncAPI 3 document',
+    response: { 200: AnyObject, ...errorResponses },
+  }
+  api.get('/asyncapi.json', { config: MANAGED, schema }, () => document)
+}
+
+function asyncApiDocument(events: readonly DescribedEvent[]): object {
   const byName = (valueOf: (event: DescribedEvent) => object) =>
     Object.fromEntries(events.map((event) => [event.name, valueOf(event)]))
   return {

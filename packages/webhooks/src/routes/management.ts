@@ -1,6 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
-import { isUuid, reachOf, type Reach } from '@svc/core/internal'
+import { isUuid } from '@svc/core/internal'
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -20,18 +19,7 @@ export type Api = FastifyInstance<
 >
 
 /** The scope that `@svc/auth` requires on these routes, wherever their base path is. */
-export const config = { scopes: ['webhooks:manage'] }
-
-export const Params = Type.Object({ id: Type.String({ description: 'Id of the webhook.' }) })
-
-export const tags = ['webhooks']
-
-/**
- * Whose rows the caller reaches, by `request.auth`, which the plugin that guards the routes has
- * set.
- */
-export const reachOfCaller = (request: object): Reach =>
-  reachOf((request as { auth?: { tenant?: string | null } | null }).auth)
+export const MANAGED = { scopes: ['webhooks:manage'] }
 
 /** The 404 of ids that are too long for the router. */
 export function unknownId(path: string): Error {

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { errorResponses, uuidOf } from '@svc/core/internal'
 import { NoPublicKeys } from '../errors.ts'
 import type { SigningKeys } from '../outbound/delivery/ed25519.ts'
-import { tags, type Api } from './management.ts'
+import type { Api } from './management.ts'
 
 const Query = Type.Object(
   { webhookId: Type.String({ minLength: 1, description: 'Id of the webhook.' }) },
@@ -46,7 +46,7 @@ export function publicKeyRoutes(api: Api, keys: SigningKeys): void {
     {
       config: { public: true },
       schema: {
-        tags,
+        tags: ['webhooks'],
         summary:
           'The public keys that verify the ed25519 signatures of the deliveries of a webhook',
         querystring: Query,
@@ -61,7 +61,7 @@ export function publicKeyRoutes(api: Api, keys: SigningKeys): void {
     {
       config: { public: true },
       schema: {
-        tags,
+        tags: ['webhooks'],
         summary: 'The same keys as a JSON Web Key Set',
         querystring: Query,
         response: { 200: Jwks, ...errorResponses },

@@ -1,14 +1,10 @@
-/** Routes for other services, which check whether a key or a request is allowed. */
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+/** The route for a proxy that asks whether a request to another server is allowed. */
 import { Type } from '@sinclair/typebox'
 import { errorResponses, withoutGate } from '@svc/core/internal'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidForwardedRequest } from '../errors.ts'
 import { withKeyDemand } from '../guard/policy/policy-map.ts'
-import { callOf } from '../operations/context.ts'
-import type { Operations } from '../operations/operations.ts'
-import { Verification, Verified } from '../schemas.ts'
-import { configFor } from './config.ts'
+import { declareSchemes } from './openapi.ts'
 
 /** Refuses a request to another server as the guard would, or calls `done` with `request.auth` set. */
 export type JudgeTarget = (
@@ -18,33 +14,11 @@ export type JudgeTarget = (
   done: () => void,
 ) => void
 
-export function serviceRoutes(
-  app: FastifyInstance,
-  operations: Operations,
-  judge: JudgeTarget,
-): void {
-  const api = app.withTypeProvider<TypeBoxTypeProvider>()
-
-  api.post(
-    '/verify',
-    {
-      config: withoutGate(configFor('auth:verify')),
-      schema: {
-        summary: 'Verify a key for another service, which refuses what is not valid',
-        tags: ['auth'],
-        body: Verification,
-        response: { 200: Verified, ...errorResponses },
-      },
-    },
-    async (request) => operations.verifyApiKey(request.body, callOf(request)),
-  )
-
+export function forwardAuthRoute(api: FastifyInstance, judge: JudgeTarget): void {
   api.get(
     '/forward-auth',
     {
-      config: withoutGate(
-        withKeyDemand({ swaggerTransform: configFor().swaggerTransform }, 'judges-another'),
-      ),
+      config: withoutGate(withKeyDemand({ swaggerTransform: declareSchemes }, 'judges-another')),
       schema: {
         summary:
           'Decide about a request to another server, for a proxy that asks before it passes it on',

@@ -1,0 +1,431 @@
+/** Each operation through all of its doors: its method, its named action and its routes are one function. */
+import { svcAuth, type AuthOperations } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { receiver as openReceiver } from '@svc/testing'
+import { svcWebhooks, type SvcWebhooks } from '@svc/webhooks'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
+const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
+const SPAN = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T03:00:00Z' }
+const SINCE = '2020-01-01T00:00:00Z'
+
+/** The arguments of the method and of the action, and requests that ask for the same: `METHOD path`, body. */
+type Asked = [args: unknown[], ...requests: [route: string, body?: object][]]
+
+interface Row {
+  /** Called anew for each door: a user is deleted once. */
+  given: (make: Make) => Asked | Promise<Asked>
+  refused: Asked
+}
+
+const span = `from=${SPAN.from}&to=${SPAN.to}`
+const url = 'https://receiver.example/'
+
+const AUTH: Record<Exclude<keyof AuthOperations, 'as'>, Row> = {
+  createUser: {
+    given: ({ email }) => {
+      const user = { email: email(), name: 'Ada', tenant: 'acme' }
+      return [[user], ['POST /_auth/users', user]]
+    },
+    refused: [[{ name: 'Ada' }], ['POST /_auth/users', { name: 'Ada' }]],
+  },
+  listUsers: {
+    given: () => [
+      [{ tenant: 'acme', limit: 2 }],
+      ['GET /_auth/users?tenant=acme&limit=2'],
+      ['GET /_auth/users?limit=2&tenant=acme'],
+    ],
+    refused: [[{ limit: 0 }], ['GET /_auth/users?limit=0']],
+  },
+  getUser: { given: async ({ user }) => [[await user()]], refused: [[UNKNOWN]] },
+  deleteUser: {
+    given: async ({ user }) => {
+      const id = await user()
+      return [[id], [`DELETE /_auth/users/${id}`]]
+    },
+    refused: [[UNKNOWN], [`DELETE /_auth/users/${UNKNOWN}`]],
+  },
+  createApiKey: {
+    given: async ({ user }) => {
+      const userId = await user()
+      const fields = { label: 'L', scopes: ['read'], limits: [{ limit: 3, perSeconds: 60 }] }
+      return [[{ userId, ...fields }], [`POST /_auth/users/${userId}/keys`, fields]]
+    },
+    refused: [
+      [{ userId: UNKNOWN, scopes: ['x'] }],
+      [`POST /_auth/users/${UNKNOWN}/keys`, { scopes: ['x'] }],
+    ],
+  },
+  getApiKey: {
+    given: async ({ key }) => {
+      const { id } = await key()
+      return [[id], [`GET /_auth/keys/${id}`]]
+    },
+    refused: [[UNKNOWN], [`GET /_auth/keys/${UNKNOWN}`]],
+  },
+  listApiKeys: {
+    given: async ({ key }) => {
+      const { userId } = await key()
+      return [
+        [userId, { limit: 5 }],
+        [`GET /_auth/users/${userId}/keys?limit=5`],
+        [`GET /_auth/keys?userId=${userId}`],
+      ]
+    },
+    refused: [[{ state: 'lost' }], ['GET /_auth/keys?state=lost']],
+  },
+  updateApiKey: {
+    given: async ({ key }) => {
+      const { id } = await key()
+      return [[{ id, enabled: false }], [`PATCH /_auth/keys/${id}`, { enabled: false }]]
+    },
+    refused: [[{ id: UNKNOWN, label: 5 }], [`PATCH /_auth/keys/${UNKNOWN}`, { label: 5 }]],
+  },
+  rotateApiKey: {
+    given: async ({ key }) => {
+      const { id } = await key()
+      const overlap = { overlapSeconds: 5 }
+      return [[{ id, ...overlap }], [`POST /_auth/keys/${id}/rotate`, overlap]]
+    },
+    refused: [[{ id: UNKNOWN }], [`POST /_auth/keys/${UNKNOWN}/rotate`]],
+  },
+  revokeApiKey: {
+    given: async ({ key }) => {
+      const { id } = await key()
+      return [[id], [`DELETE /_auth/keys/${id}`]]
+    },
+    refused: [[UNKNOWN], [`DELETE /_auth/keys/${UNKNOWN}`]],
+  },
+  validateApiKey: { given: async ({ key }) => [[(await key()).key]], refused: [['x']] },
+  verifyApiKey: {
+    given: async ({ key }) => {
+      const asked = { key: (await key()).key, scopes: ['read'] }
+      return [[asked], ['POST /_auth/verify', asked]]
+    },
+    refused: [[{ key: 5 }], ['POST /_auth/verify', { key: 5 }]],
+  },
+  checkApiKey: { given: async ({ key }) => [[{ id: (await key()).id }]], refused: [[UNKNOWN]] },
+  sealBootstrapKey: { given: () => [['salt'.repeat(10)]], refused: [['short']] },
+  listScopes: { given: () => [[{ grantable: true }]], refused: [[{ grantable: 'yes' }]] },
+  listTenants: { given: () => [[{ limit: 1 }]], refused: [[{ limit: 0 }]] },
+  getUsage: {
+    given: async ({ key }) => {
+      const { id } = await key()
+      return [
+        [{ keyId: id, ...SPAN }],
+        [`GET /_auth/keys/${id}/usage?${span}`],
+        [`GET /_auth/usage?${span}`],
+      ]
+    },
+    refused: [[{ by: 'year' }], ['GET /_auth/usage?by=year']],
+  },
+}
+
+const base = '/_webhooks'
+const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
+  register: {
+    given: () => {
+      const webhook = { url, events: '*', label: 'L', maxInFlight: 2 }
+      return [[webhook], [`POST ${base}`, webhook]]
+    },
+    refused: [[{ url, events: ['no'] }], [`POST ${base}`, { url, events: ['no'] }]],
+  },
+  list: {
+    given: () => [[{ state: 'active', limit: 2 }], [`GET ${base}?state=active&limit=2`]],
+    refused: [[{ state: 'lost' }], [`GET ${base}?state=lost`]],
+  },
+  count: { given: () => [[{ state: 'active' }]], refused: [[{ state: 'lost' }]] },
+  get: {
+    given: async ({ webhook }) => {
+      const id = await webhook()
+      return [[id], [`GET ${base}/${id}`]]
+    },
+    refused: [['x'], [`GET ${base}/x`]],
+  },
+  update: {
+    given: async ({ webhook }) => {
+      const id = await webhook()
+      return [[{ id, active: false }], [`PATCH ${base}/${id}`, { active: false }]]
+    },
+    refused: [[{ id: UNKNOWN, active: 1 }], [`PATCH ${base}/${UNKNOWN}`, { active: 1 }]],
+  },
+  delete: {
+    given: async ({ webhook }) => {
+      const id = await webhook()
+      return [[id], [`DELETE ${base}/${id}`]]
+    },
+    refused: [[UNKNOWN], [`DELETE ${base}/${UNKNOWN}`]],
+  },
+  rotateSecret: {
+    given: async ({ webhook }) => {
+      const id = await webhook()
+      return [[{ id }], [`POST ${base}/${id}/rotate-secret`]]
+    },
+    refused: [[{ id: UNKNOWN }], [`POST ${base}/${UNKNOWN}/rotate-secret`]],
+  },
+  test: {
+    given: async ({ webhook }) => {
+      const id = await webhook()
+      return [[id], [`POST ${base}/${id}/test`]]
+    },
+    refused: [[{ id: UNKNOWN, event: 'no' }], [`POST ${base}/${UNKNOWN}/test`, { event: 'no' }]],
+  },
+  listEvents: { given: () => [[], [`GET ${base}/events`]], refused: [[]] },
+  tryFilter: {
+    given: () => [[{ filter: { event: 'order.created' }, events: '*' }]],
+    refused: [[{ filter: { $no: 1 }, events: '*' }]],
+  },
+  listTenants: { given: () => [[]], refused: [[{ limit: 0 }]] },
+  deliver: {
+    given: async ({ webhook }) => [[attemptAt(await webhook())]],
+    refused: [[attemptAt(UNKNOWN)]],
+  },
+  listDeliveries: {
+    given: async ({ delivered }) => {
+      const { webhookId } = await delivered()
+      return [
+        [webhookId],
+        [`GET ${base}/${webhookId}/deliveries`],
+        [`GET ${base}/deliveries?webhookId=${webhookId}`],
+      ]
+    },
+    refused: [[{ status: 'lost' }], [`GET ${base}/deliveries?status=lost`]],
+  },
+  listDeadLetters: {
+    given: async ({ webhook }) => {
+      const webhookId = await webhook()
+      return [
+        [{ webhookId, limit: 3 }],
+        [`GET ${base}/${webhookId}/dead-letters?limit=3`],
+        [`GET ${base}/dead-letters?webhookId=${webhookId}`],
+      ]
+    },
+    refused: [[UNKNOWN], [`GET ${base}/${UNKNOWN}/dead-letters`]],
+  },
+  countDeadLetters: { given: () => [[]], refused: [[{ webhookId: 'x' }]] },
+  redeliver: {
+    given: async ({ delivered }) => {
+      const delivery = await delivered()
+      const { webhookId, deliveryId } = delivery
+      return [[delivery], [`POST ${base}/${webhookId}/deliveries/${deliveryId}/redeliver`]]
+    },
+    refused: [
+      [{ webhookId: UNKNOWN, deliveryId: UNKNOWN }],
+      [`POST ${base}/${UNKNOWN}/deliveries/${UNKNOWN}/redeliver`],
+    ],
+  },
+  redrive: {
+    given: async ({ webhook }) => {
+      const id = await webhook()
+      return [[id], [`POST ${base}/${id}/redrive`]]
+    },
+    refused: [[UNKNOWN], [`POST ${base}/${UNKNOWN}/redrive`]],
+  },
+  recover: {
+    given: async ({ webhook }) => {
+      const id = await webhook()
+      const asked = { what: 'dead', since: SINCE, dryRun: true }
+      return [[{ id, ...asked }], [`POST ${base}/${id}/recover`, asked]]
+    },
+    refused: [
+      [{ id: UNKNOWN, what: 'dead', since: SINCE }],
+      [`POST ${base}/${UNKNOWN}/recover`, { what: 'dead', since: SINCE }],
+    ],
+  },
+  listRecoveries: {
+    given: async ({ recovery }) => {
+      const { webhookId } = await recovery()
+      return [[webhookId], [`GET ${base}/${webhookId}/recoveries`]]
+    },
+    refused: [[UNKNOWN], [`GET ${base}/${UNKNOWN}/recoveries`]],
+  },
+  getRecovery: {
+    given: async ({ recovery }) => {
+      const { webhookId, id } = await recovery()
+      return [[{ webhookId, id }], [`GET ${base}/${webhookId}/recoveries/${id}`]]
+    },
+    refused: [
+      [{ webhookId: UNKNOWN, id: UNKNOWN }],
+      [`GET ${base}/${UNKNOWN}/recoveries/${UNKNOWN}`],
+    ],
+  },
+  stats: {
+    given: () => [[SPAN], [`GET ${base}/stats?${span}`]],
+    refused: [[{ ...SPAN, by: 'year' }], [`GET ${base}/stats?${span}&by=year`]],
+  },
+  listInbound: {
+    given: () => [[{ limit: 2 }], [`GET ${base}/inbound?limit=2`]],
+    refused: [[{ outcome: 'lost' }], [`GET ${base}/inbound?outcome=lost`]],
+  },
+  replayInbound: {
+    given: async ({ inbound }) => {
+      const id = await inbound()
+      return [[id], [`POST ${base}/inbound/${id}/replay`]]
+    },
+    refused: [[UNKNOWN], [`POST ${base}/inbound/${UNKNOWN}/replay`]],
+  },
+}
+
+/** Routes that no method has. */
+const WITHOUT_METHOD = [
+  'GET /_auth/audit',
+  'GET /_auth/forward-auth',
+  'GET /_auth/me',
+  'GET /_webhooks/asyncapi.json',
+  'GET /_webhooks/jwks.json',
+  'GET /_webhooks/public-keys',
+  'POST /_auth/me/rotate',
+]
+
+function attemptAt(webhookId: string) {
+  return { webhookId, event: 'order.created', payload: 1, deliveryId: UNKNOWN, attempt: 1 }
+}
+
+type Make = ReturnType<typeof makers>
+type Host = Awaited<ReturnType<typeof startHost>>
+
+async function startHost(t: Test) {
+  const connectionString = await freshDatabase(t)
+  const receiver = await openReceiver()
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  t.teardown(() => receiver.close())
+  const routes: string[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    const isOurs = /^\/_(auth|webhooks)/.test(url) && !url.endsWith('*')
+    for (const one of [method].flat()) if (isOurs && one !== 'HEAD') routes.push(`${one} ${url}`)
+  })
+  await app.register(svcCore, {
+    database: { connectionString, max: 4 },
+    secrets: () => BOOTSTRAP_KEY,
+    worker: { enabled: false },
+  })
+  await app.register(svcAuth, { bootstrapKeySecret: 'KEY', excludePaths: ['/hook'] })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['order.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+    inboundLog: { rawBodies: true },
+    inbound: { sender: { path: '/hook', publishAs: 'order.created', verify: () => true } },
+  })
+  await app.ready()
+  return { app, routes, url: receiver.url }
+}
+
+function makers({ app, url }: Host) {
+  const { auth, webhooks } = app.svc
+  let count = 0
+  const email = () => `ada-${process.pid}-${Date.now()}-${count++}@example.com`
+  const user = async () => (await auth.createUser({ email: email(), name: 'Ada' })).id
+  const key = async () => auth.createApiKey({ userId: await user(), scopes: ['read'] })
+  const webhook = async () => (await webhooks.register({ url, events: '*' })).id
+  const delivered = async () => {
+    const { webhookId, deliveryId } = await webhooks.deliver(attemptAt(await webhook()))
+    return { webhookId, deliveryId }
+  }
+  const recovery = async () => {
+    const webhookId = await webhook()
+    const { id } = await webhooks.recover({ id: webhookId, what: 'dead', since: SINCE })
+    return { webhookId, id: id! }
+  }
+  const inbound = async () => {
+    await app.inject({ method: 'POST', url: '/hook', payload: { n: count++ } })
+    return (await webhooks.listInbound({ limit: 1 }))[0]!.id
+  }
+  return { email, user, key, webhook, delivered, recovery, inbound }
+}
+
+/** What came of it, without what differs each time; a refusal does not say which part of the request it was in. */
+const comparable = (outcome: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(outcome ?? null)
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>')
+      .replaceAll(/20\d\d-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+      .replaceAll(/ada-[\d-]+@/g, '<email>@')
+      .replaceAll(/"(key|keyPrefix|secret)":"[^"]+"/g, '"$1":"<secret>"')
+      .replaceAll(/"durationMs":\d+/g, '"durationMs":0')
+      .replace(/"message":"(input|body|querystring|params)\b/, '"message":"input'),
+  )
+
+async function called(call: () => Promise<unknown>): Promise<unknown> {
+  return comparable(
+    await call().catch(({ code, statusCode, message }) => ({
+      refused: { code, statusCode, message },
+    })),
+  )
+}
+
+/** Fields in the query of a route that takes a body say nothing. */
+const VAIN = '?label=x&scopes=admin&tenant=evil&active=false&cost=0&event=no&url=x&overlapSeconds=1'
+
+async function requested({ app }: Host, [route, body]: [string, object?]): Promise<unknown> {
+  const [method, path] = route.split(' ') as ['GET', string]
+  const url = method === 'GET' ? path : `${path}${VAIN}`
+  const headers = { 'x-api-key': BOOTSTRAP_KEY }
+  const reply = await app.inject({ method, url, headers, ...(body && { payload: body }) })
+  const answer = reply.body === '' ? null : reply.json()
+  const { code, statusCode, message } = answer ?? {}
+  return comparable(reply.statusCode < 400 ? answer : { refused: { code, statusCode, message } })
+}
+
+for (const [service, rows] of [
+  ['auth', AUTH],
+  ['webhooks', WEBHOOKS],
+] as const) {
+  t.test(`the doors of each operation of svc.${service} are one function`, async (t) => {
+    const host = await startHost(t)
+    const make = makers(host)
+    const { actions, [service]: methods } = host.app.svc as never as {
+      actions: { call: (name: string, ...args: unknown[]) => Promise<unknown> }
+    } & Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>
+    await make.key()
+    await make.webhook()
+    for (const [name, { given, refused }] of Object.entries(rows as Record<string, Row>)) {
+      for (const [kind, asked] of [
+        ['given', given],
+        ['refused', () => refused],
+      ] as const) {
+        const byMethod = await called(async () => methods![name]!(...(await asked(make))[0]))
+        const byAction = await called(async () =>
+          actions.call(`__svc.${service}.${name}`, ...(await asked(make))[0]),
+        )
+        t.strictSame(byAction, byMethod, `${name}, ${kind}, as an action`)
+        const [, ...requests] = await asked(make)
+        for (const index of requests.keys()) {
+          const [, ...fresh] = await asked(make)
+          const { [index]: request } = fresh
+          const answer = await requested(host, request!)
+          t.strictSame(answer, byMethod, `${name}, ${kind}, by ${request![0]}`)
+        }
+      }
+    }
+  })
+}
+
+t.test('each route is a door of an operation', async (t) => {
+  const host = await startHost(t)
+  const make = makers(host)
+  const isKnown = new Set(WITHOUT_METHOD)
+  for (const { given } of [...Object.values(AUTH), ...Object.values(WEBHOOKS)]) {
+    const [, ...requests] = await given(make)
+    for (const [route] of requests) {
+      const [method = '', url = ''] = route.split('?')[0]!.split(' ')
+      const found = host.routes.find((one) => matches(one, method, url))
+      if (found !== undefined) isKnown.add(found)
+    }
+  }
+  const routes = host.routes.filter((route) => !route.endsWith('/'))
+  t.strictSame(
+    [...new Set(routes)].filter((route) => !isKnown.has(route)),
+    [],
+  )
+})
+
+/** A fixed path before one with a parameter, as the router has it. */
+function matches(route: string, method: string, url: string): boolean {
+  const [of = '', pattern = ''] = route.split(' ')
+  const id = '[0-9a-f]{8}-[0-9a-f-]{27}'
+  return of === method && new RegExp(`^${pattern.replaceAll(/:\w+/g, id)}$`).test(url)
+}
