@@ -205,9 +205,14 @@ export const importDirections: OxlintOverride[] = [
     http,
     effects,
   ),
-  // The page imports the contract, and nothing else of the server.
+  // The page imports the contract, and nothing else of the server. It holds types alone.
   imports(
     ['packages/console/src/contract.ts', 'packages/console/src/contract/**'],
-    [refuse('^[^.]|^\\.\\.', 'The page imports the contract, which imports nothing.')],
+    [
+      refuse(
+        '^[^.@]|^@[^s]|/internal$|^(\\.\\.?/)+(access|live|page|routes|tables)/',
+        'The page imports the contract, which imports types of the operations and of the calls.',
+      ),
+    ],
   ),
 ]

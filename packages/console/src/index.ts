@@ -6,7 +6,7 @@ export { svcConsole, svcConsole as default } from './plugin.ts'
 export type { Access, PayloadOf, SvcConsoleOptions } from './options.ts'
 export type { ListedLink, PortalLink, SessionsOf, SvcConsole } from './access/portal-links.ts'
 export type { Can } from './rights.ts'
-export type { Right } from './contract.ts'
+export type { Right } from './rights.ts'
 export {
   AddressRefused,
   DeliveryNotFound,

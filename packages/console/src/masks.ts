@@ -1,6 +1,6 @@
 /** Applies the host's function `redact` to all payloads that the console sends. */
 import type { FastifyBaseLogger } from 'fastify'
-import type { Attempt, InboundRequest } from './contract.ts'
+import type { Attempt, InboundRequest } from './contract/webhooks.ts'
 import type { ConsoleSettings, PayloadOf } from './options.ts'
 
 const HIDDEN = '***'

@@ -7,7 +7,7 @@ import {
   type OptionRules,
 } from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
-import type { Theme } from './contract.ts'
+import type { Theme } from './contract/session.ts'
 import type { Can } from './rights.ts'
 
 /** A person who is signed in by the host's own login. */

@@ -1,7 +1,6 @@
 /** The rights of a session, from the scopes of a key or from the option `access`. */
-import type { Right } from './contract.ts'
 
-export const RIGHTS: readonly Right[] = [
+export const RIGHTS = [
   'webhooks:read',
   'webhooks:write',
   'deliveries:read',
@@ -19,7 +18,8 @@ export const RIGHTS: readonly Right[] = [
   'health:read',
   'sessions:read',
   'sessions:write',
-]
+] as const
+export type Right = (typeof RIGHTS)[number]
 
 /** Operations on the whole host, or on all tenants. */
 const OF_OPERATORS: readonly Right[] = [

@@ -1,9 +1,8 @@
 /** Who makes a request: by a session of the console, or by the login of the host. */
 import type { CheckedKey } from '@svc/auth'
 import { InvalidAccess } from '../errors.ts'
-import type { Right } from '../contract.ts'
 import type { Access } from '../options.ts'
-import { EXPECTED_CAN, isCan, rightsOf, rightsOfScopes } from '../rights.ts'
+import { EXPECTED_CAN, isCan, rightsOf, rightsOfScopes, type Right } from '../rights.ts'
 import { isTenant, isUserId, USER_ID } from '@svc/core/internal'
 import type { SessionRow } from '../tables/sessions.ts'
 

@@ -16,9 +16,8 @@ import {
   type Db,
   type Reach,
 } from '@svc/core/internal'
-import type { Right } from '../contract.ts'
 import { LinkNotFound, NotSignedIn } from '../errors.ts'
-import { EXPECTED_CAN, isCan, PORTAL_RIGHTS, rightsOf, type Can } from '../rights.ts'
+import { EXPECTED_CAN, isCan, PORTAL_RIGHTS, rightsOf, type Can, type Right } from '../rights.ts'
 import {
   deletePortalCode,
   insertPortalCode,

@@ -1,13 +1,13 @@
-/** The definition of an operation of the console. */
+/** The definition of a call: an operation as a page makes it. */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { AuthOperations } from '@svc/auth'
-import type { Core } from '@svc/core/internal'
+import type { Core, Input } from '@svc/core/internal'
 import type { SvcWebhooks } from '@svc/webhooks'
 import type { Links } from '../access/portal-links.ts'
 import type { Identity } from '../access/identity.ts'
 import type { Sessions } from '../access/sessions.ts'
-import type { CallInput, CallName, CallResult, Right } from '../contract.ts'
 import type { Masks } from '../masks.ts'
+import type { Right } from '../rights.ts'
 
 /** Who calls, and the operations within its reach, with it as the actor of the audit. */
 export interface By {
@@ -36,20 +36,27 @@ export interface Call<Input, Result> {
   run: (input: Input, by: By) => Promise<Result>
 }
 
-export type CallTable = { [Name in CallName]: Call<CallInput<Name>, CallResult<Name>> }
-
-/** The calls of one subject. */
-export type CallsOf<Subject extends string> = Pick<
-  CallTable,
-  Extract<CallName, `${Subject}.${string}`>
->
+/** Makes the calls of a plugin, or those of the console itself: `null`. */
+export function callsOf(needs: Call<never, unknown>['needs']) {
+  const callsThat =
+    (changes: boolean) =>
+    <Input, Result>(
+      right: Right,
+      input: TSchema,
+      run: (input: Input, by: By) => Promise<Result>,
+      orRight?: Right,
+    ): Call<Input, Result> => ({ right, ...(orRight && { orRight }), changes, needs, input, run })
+  return { reads: callsThat(false), changes: callsThat(true) }
+}
 
 const strict = { additionalProperties: false }
 
 /** The operation behind it checks the fields. */
 export const Anything = Type.Object({})
 export const Nothing = Type.Object({}, strict)
+export type Nothing = Static<typeof Nothing>
 export const Id = Type.Object({ id: Type.String() }, strict)
+export type Id = Static<typeof Id>
 
 const MOST = 200
 const USUAL = 50
@@ -59,15 +66,15 @@ export const List = Type.Object({
   after: Type.Optional(Type.String({ maxLength: 1000 })),
 })
 
-type Limited = Static<typeof List>
+type Limited = Input<typeof List>
 
 /**
  * Reads one row more than the page holds, to determine whether it is the last one. The page ends before
  * the first row that was not read as a whole.
  */
-export async function pageOf<Input extends Limited, Row extends { id: string }, Shown>(
-  input: Input,
-  list: (page: Input & { limit: number }) => Promise<Row[]>,
+export async function pageOf<Query extends Limited, Row extends { id: string }, Shown>(
+  input: Query,
+  list: (page: Query & { limit: number }) => Promise<Row[]>,
   shown: (row: Row) => Shown,
   isWhole: (row: Row) => boolean = () => true,
 ): Promise<{ items: Shown[]; next: string | null }> {

@@ -1,5 +1,4 @@
 /** All operations of the console: what each is called, which right it needs, whether it changes anything. */
-import type { CallTable } from './call.ts'
 import { deliveryCalls } from './deliveries.ts'
 import { eventCalls } from './events.ts'
 import { inboundCalls } from './inbound.ts'
@@ -9,7 +8,7 @@ import { portalCalls } from './portal.ts'
 import { userCalls } from './users.ts'
 import { webhookCalls } from './webhooks.ts'
 
-export const CALLS: CallTable = {
+export const CALLS = {
   ...webhookCalls,
   ...deliveryCalls,
   ...eventCalls,

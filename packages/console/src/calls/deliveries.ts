@@ -1,9 +1,11 @@
 import { DeliveryNotFound, Forbidden } from '../errors.ts'
-import { Type } from '@sinclair/typebox'
-import type { DeliveryAttempt } from '@svc/webhooks'
+import { Type, type Static } from '@sinclair/typebox'
+import type { CountedDeadLetters, DeliveryAttempt, RedeliverInput, StatsQuery } from '@svc/webhooks'
 import { isAdmin } from '../access/identity.ts'
-import type { Attempt, DeliveryQuery, Page } from '../contract.ts'
-import { Anything, List, pageOf, type Call, type CallsOf } from './call.ts'
+import type { Attempt, DeliveryQuery } from '../contract/webhooks.ts'
+import { Anything, callsOf, List, pageOf } from './call.ts'
+
+const { reads, changes } = callsOf('webhooks')
 
 /** Attempts of one delivery that are shown: more than any schedule has. */
 const MOST_ATTEMPTS = 100
@@ -21,29 +23,21 @@ const Redrive = Type.Object(
 )
 
 /** Attempts without their payloads: of the log, or the dead letters. */
-const listOf = (
-  list: 'listDeliveries' | 'listDeadLetters',
-): Call<DeliveryQuery, Page<Attempt>> => ({
-  right: 'deliveries:read',
-  changes: false,
-  needs: 'webhooks',
-  input: List,
-  run: (input, { webhooks, masks }) =>
+const listOf = (list: 'listDeliveries' | 'listDeadLetters') =>
+  reads('deliveries:read', List, (input: DeliveryQuery, { webhooks, masks }) =>
     pageOf(
       input,
       (page) => webhooks[list]({ ...page, payloads: false }),
       (attempt) => masks.listed(withoutPayload(attempt)),
     ),
-})
+  )
 
-export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
+export const deliveryCalls = {
   'deliveries.list': listOf('listDeliveries'),
-  'deliveries.get': {
-    right: 'deliveries:read',
-    changes: false,
-    needs: 'webhooks',
-    input: OneDelivery,
-    async run({ webhookId, deliveryId }, { webhooks, masks }) {
+  'deliveries.get': reads(
+    'deliveries:read',
+    OneDelivery,
+    async ({ webhookId, deliveryId }: Static<typeof OneDelivery>, { webhooks, masks }) => {
       const filter = { webhookId, deliveryId, payloads: false, limit: MOST_ATTEMPTS }
       const logged = await webhooks.listDeliveries(filter)
       // Dead letters are kept longer than the log.
@@ -65,40 +59,31 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
         attempts: attempts.map((attempt) => shown.attempt(withoutPayload(attempt))),
       }
     },
-  },
-  'deliveries.redeliver': {
-    right: 'deliveries:write',
-    changes: true,
-    needs: 'webhooks',
-    input: Anything,
-    async run(input, { webhooks, identity }) {
+  ),
+  'deliveries.redeliver': changes(
+    'deliveries:write',
+    Anything,
+    async (input: RedeliverInput, { webhooks, identity }) => {
       if (input.url !== undefined && !isAdmin(identity)) throw new Forbidden('admin')
       return await webhooks.redeliver(input)
     },
-  },
+  ),
   'deadLetters.list': listOf('listDeadLetters'),
-  'deadLetters.count': {
-    right: 'deliveries:read',
-    changes: false,
-    needs: 'webhooks',
-    input: Anything,
-    run: (input, { webhooks }) => webhooks.countDeadLetters(input),
-  },
-  'deadLetters.redrive': {
-    right: 'deliveries:write',
-    changes: true,
-    needs: 'webhooks',
-    input: Redrive,
-    run: ({ webhookId, ids }, { webhooks }) =>
+  'deadLetters.count': reads(
+    'deliveries:read',
+    Anything,
+    (input: CountedDeadLetters, { webhooks }) => webhooks.countDeadLetters(input),
+  ),
+  /** All of a webhook, or some by their ids. */
+  'deadLetters.redrive': changes(
+    'deliveries:write',
+    Redrive,
+    ({ webhookId, ids }: Static<typeof Redrive>, { webhooks }) =>
       webhooks.redrive({ id: webhookId, ...(ids && { ids }) }),
-  },
-  'stats.get': {
-    right: 'deliveries:read',
-    changes: false,
-    needs: 'webhooks',
-    input: Anything,
-    run: (input, { webhooks }) => webhooks.stats(input),
-  },
+  ),
+  'stats.get': reads('deliveries:read', Anything, (input: StatsQuery, { webhooks }) =>
+    webhooks.stats(input),
+  ),
 }
 
 export const withoutPayload = ({ payload: _, ...attempt }: DeliveryAttempt): Attempt => attempt

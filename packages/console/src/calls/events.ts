@@ -1,9 +1,12 @@
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import { narrowedReach, TenantFilter } from '@svc/core/internal'
 import { assertMayProbePayloads, hiddenPrefix, maySeeEvent } from '../access/payload-access.ts'
 import { EventNotFound } from '../errors.ts'
-import { List, Nothing, type CallsOf } from './call.ts'
+import type { EventQuery } from '../contract/webhooks.ts'
+import { callsOf, List, Nothing } from './call.ts'
 import { withoutPayload } from './deliveries.ts'
+
+const { reads } = callsOf('webhooks')
 
 const MOST_ATTEMPTS = 200
 /** Of processes and Postgres. */
@@ -18,22 +21,19 @@ const OneEvent = Type.Object(
   { additionalProperties: false },
 )
 
-export const eventCalls: CallsOf<'catalogue' | 'events'> = {
-  'catalogue.list': {
-    right: 'events:read',
-    // Whoever makes webhooks chooses from it.
-    orRight: 'webhooks:read',
-    changes: false,
-    needs: 'webhooks',
-    input: Nothing,
-    run: async (_, { webhooks }) => ({ items: await webhooks.listEvents() }),
-  },
-  'events.list': {
-    right: 'events:read',
-    changes: false,
-    needs: 'webhooks',
-    input: List,
-    async run({ tenant: asked, ...query }, { core, identity, masks }) {
+export const eventCalls = {
+  // Whoever makes webhooks chooses from it.
+  'catalogue.list': reads(
+    'events:read',
+    Nothing,
+    async (_: Nothing, { webhooks }) => ({ items: await webhooks.listEvents() }),
+    'webhooks:read',
+  ),
+  /** `complete`: `false` where the search took long and ended before the page was full. */
+  'events.list': reads(
+    'events:read',
+    List,
+    async ({ tenant: asked, ...query }: EventQuery, { core, identity, masks }) => {
       if (query.text !== undefined) assertMayProbePayloads(identity, masks)
       const reach = narrowedReach(identity.tenant, asked)
       if (reach === undefined) return { items: [], next: null, complete: true }
@@ -47,13 +47,14 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
       const found = items.filter((item) => masks.showsText(item, query.text))
       return { items: found.map(({ payload: _, ...item }) => item), next, complete }
     },
-  },
-  'events.get': {
-    right: 'events:read',
-    changes: false,
-    needs: 'webhooks',
-    input: OneEvent,
-    async run({ name, id, tenant: asked }, { core, identity, masks, webhooks }) {
+  ),
+  'events.get': reads(
+    'events:read',
+    OneEvent,
+    async (
+      { name, id, tenant: asked }: Static<typeof OneEvent>,
+      { core, identity, masks, webhooks },
+    ) => {
       const reach = narrowedReach(identity.tenant, asked)
       const tenant = reach === '' ? null : reach
       const isHidden = tenant === undefined || !maySeeEvent(identity, name)
@@ -73,5 +74,5 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
         attempts: attempts.map((attempt) => shown.attempt(withoutPayload(attempt))),
       }
     },
-  },
+  ),
 }

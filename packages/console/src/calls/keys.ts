@@ -1,94 +1,61 @@
+import type {
+  KeyFilter,
+  KeyRotation,
+  KeyUpdate,
+  NewApiKey,
+  UsageQuery,
+  UserFilter,
+} from '@svc/auth'
 import { isAdmin } from '../access/identity.ts'
-import { Anything, asIs, Id, List, Nothing, pageOf, type CallsOf } from './call.ts'
+import { Anything, asIs, callsOf, Id, List, Nothing, pageOf } from './call.ts'
+
+const { reads, changes } = callsOf('auth')
 
 /** Every caller may give them. The option `scopes` says whether sessions without a key are offered them. */
 const DEFAULTS = ['read', 'write']
 
-export const keyCalls: CallsOf<'keys'> = {
-  'keys.list': {
-    right: 'keys:read',
-    changes: false,
-    needs: 'auth',
-    input: List,
-    run: (input, { auth }) => pageOf(input, (page) => auth.listApiKeys(page), asIs),
-  },
-  'keys.get': {
-    right: 'keys:read',
-    changes: false,
-    needs: 'auth',
-    input: Id,
-    run: ({ id }, { auth }) => auth.getApiKey(id),
-  },
-  'keys.owners': {
-    right: 'keys:write',
-    changes: false,
-    needs: 'auth',
-    input: List,
-    run: (input, { auth }) =>
-      pageOf(
-        input,
-        (page) => auth.listUsers(page),
-        ({ id, name }) => ({ id, name }),
-      ),
-  },
-  'keys.create': {
-    right: 'keys:write',
-    changes: true,
-    needs: 'auth',
-    input: Anything,
-    run: (input, { auth }) => auth.createApiKey(input),
-  },
-  'keys.update': {
-    right: 'keys:write',
-    changes: true,
-    needs: 'auth',
-    input: Anything,
-    run: (input, { auth }) => auth.updateApiKey(input),
-  },
-  'keys.rotate': {
-    right: 'keys:write',
-    changes: true,
-    needs: 'auth',
-    input: Anything,
-    run: (input, { auth }) => auth.rotateApiKey(input),
-  },
-  'keys.revoke': {
-    right: 'keys:write',
-    changes: true,
-    needs: 'auth',
-    input: Id,
-    async run({ id }, { auth }) {
-      await auth.revokeApiKey(id)
-      return {}
-    },
-  },
-  'keys.usage': {
-    right: 'keys:read',
-    changes: false,
-    needs: 'auth',
-    input: Anything,
-    run: (input, { auth }) => auth.getUsage(input),
-  },
-  'keys.scopes': {
-    right: 'keys:read',
-    changes: false,
-    needs: 'auth',
-    input: Nothing,
-    async run(_, { auth, identity }) {
-      const names = await auth.listScopes()
-      const given = await auth.listScopes({ grantable: true })
-      const isOffered = (name: string) =>
-        given.includes(name) &&
-        (identity.keyId !== null ||
-          isAdmin(identity) ||
-          !DEFAULTS.includes(name) ||
-          identity.scopes.includes(name))
-      return {
-        items: [...new Set([...names, ...given])].map((name) => ({
-          name,
-          grantable: isOffered(name),
-        })),
-      }
-    },
-  },
+export const keyCalls = {
+  'keys.list': reads('keys:read', List, (input: KeyFilter, { auth }) =>
+    pageOf(input, (page) => auth.listApiKeys(page), asIs),
+  ),
+  'keys.get': reads('keys:read', Id, ({ id }: Id, { auth }) => auth.getApiKey(id)),
+  /** The users that a key can be made for, by name. */
+  'keys.owners': reads('keys:write', List, (input: UserFilter, { auth }) =>
+    pageOf(
+      input,
+      (page) => auth.listUsers(page),
+      ({ id, name }) => ({ id, name }),
+    ),
+  ),
+  'keys.create': changes('keys:write', Anything, (input: NewApiKey, { auth }) =>
+    auth.createApiKey(input),
+  ),
+  'keys.update': changes('keys:write', Anything, (input: KeyUpdate, { auth }) =>
+    auth.updateApiKey(input),
+  ),
+  'keys.rotate': changes('keys:write', Anything, (input: KeyRotation, { auth }) =>
+    auth.rotateApiKey(input),
+  ),
+  'keys.revoke': changes('keys:write', Id, async ({ id }: Id, { auth }) => {
+    await auth.revokeApiKey(id)
+    return {}
+  }),
+  'keys.usage': reads('keys:read', Anything, (input: UsageQuery, { auth }) => auth.getUsage(input)),
+  /** The scopes, roles and namespaces that a key can have, and which of them this session is offered. */
+  'keys.scopes': reads('keys:read', Nothing, async (_: Nothing, { auth, identity }) => {
+    const names = await auth.listScopes()
+    const given = await auth.listScopes({ grantable: true })
+    const isOffered = (name: string) =>
+      given.includes(name) &&
+      (identity.keyId !== null ||
+        isAdmin(identity) ||
+        !DEFAULTS.includes(name) ||
+        identity.scopes.includes(name))
+    return {
+      items: [...new Set([...names, ...given])].map((name) => ({
+        name,
+        grantable: isOffered(name),
+      })),
+    }
+  }),
 }

@@ -1,8 +1,13 @@
 /** Operations on the host as a whole: tenants, the audit, health, sessions. */
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
+import type { AuditQuery } from '@svc/core'
 import { narrowedReach, reachOf, TenantFilter } from '@svc/core/internal'
 import { listSessions } from '../tables/sessions.ts'
-import { asIs, Id, List, Nothing, pageOf, type By, type CallsOf } from './call.ts'
+import type { TenantSummary } from '../contract/access.ts'
+import type { Paging } from '../contract/lists.ts'
+import { asIs, callsOf, Id, List, Nothing, pageOf, type By } from './call.ts'
+
+const { reads, changes } = callsOf(null)
 
 const SessionList = Type.Object(
   {
@@ -13,44 +18,29 @@ const SessionList = Type.Object(
   { additionalProperties: false },
 )
 
-export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'> = {
-  'tenants.list': {
-    right: 'tenants:read',
-    changes: false,
-    needs: null,
-    input: List,
-    run: (input, by) =>
-      pageOf(
-        input,
-        (page) => tenants(page, by),
-        ({ id: _, ...tenant }) => tenant,
-      ),
-  },
-  'audit.list': {
-    right: 'audit:read',
-    changes: false,
-    needs: null,
-    input: List,
-    async run({ tenant, ...query }, { core, identity }) {
+export const operatorCalls = {
+  'tenants.list': reads('tenants:read', List, (input: Paging, by) =>
+    pageOf(
+      input,
+      (page) => tenants(page, by),
+      ({ id: _, ...tenant }): TenantSummary => tenant,
+    ),
+  ),
+  'audit.list': reads(
+    'audit:read',
+    List,
+    async ({ tenant, ...query }: AuditQuery, { core, identity }) => {
       const reach = narrowedReach(identity.tenant, tenant)
       if (reach === undefined) return { items: [], next: null }
       const within = reach === null ? {} : { tenant: reach }
       return pageOf(query, (page) => core.svc.audit.list({ ...page, ...within }), asIs)
     },
-  },
-  'health.get': {
-    right: 'health:read',
-    changes: false,
-    needs: null,
-    input: Nothing,
-    run: (_, { core }) => core.svc.health(),
-  },
-  'sessions.list': {
-    right: 'sessions:read',
-    changes: false,
-    needs: null,
-    input: SessionList,
-    async run({ tenant, ...input }, { core, identity }) {
+  ),
+  'health.get': reads('health:read', Nothing, (_: Nothing, { core }) => core.svc.health()),
+  'sessions.list': reads(
+    'sessions:read',
+    SessionList,
+    async ({ tenant, ...input }: Static<typeof SessionList>, { core, identity }) => {
       const reach = narrowedReach(reachOf(identity), tenant)
       if (reach === undefined) return { items: [], next: null }
       return pageOf(
@@ -62,18 +52,16 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
         }),
       )
     },
-  },
-  'sessions.end': {
-    right: 'sessions:write',
-    changes: true,
-    needs: null,
-    input: Id,
-    async run({ id }, { sessions, identity, origin, ended }) {
+  ),
+  'sessions.end': changes(
+    'sessions:write',
+    Id,
+    async ({ id }: Id, { sessions, identity, origin, ended }) => {
       await sessions.end(id, reachOf(identity), origin)
       ended()
       return {}
     },
-  },
+  ),
 }
 
 /**

@@ -1,12 +1,13 @@
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import { insertAudit, narrowedReach, reachOf, TenantFilter } from '@svc/core/internal'
 import type { Identity } from '../access/identity.ts'
 import { checkedLink, shownLink } from '../access/portal-links.ts'
-import type { Right } from '../contract.ts'
 import { Forbidden } from '../errors.ts'
-import { PORTAL_RIGHTS, rightsOfLinksBy } from '../rights.ts'
+import { PORTAL_RIGHTS, rightsOfLinksBy, type Right } from '../rights.ts'
 import { listPortalCodes } from '../tables/portal-codes.ts'
-import { Id, List, Nothing, pageOf, type CallsOf } from './call.ts'
+import { callsOf, Id, List, Nothing, pageOf } from './call.ts'
+
+const { reads, changes } = callsOf(null)
 
 const Link = Type.Object(
   {
@@ -27,25 +28,19 @@ const LinkList = Type.Object(
   { additionalProperties: false },
 )
 
-export const portalCalls: CallsOf<'portal'> = {
-  'portal.rights': {
-    right: 'tenants:write',
-    changes: false,
-    needs: null,
-    input: Nothing,
-    run: async (_, { identity }) => ({
-      items: givenBy(identity).map((name) => ({
-        name,
-        usual: PORTAL_RIGHTS.includes(name),
-      })),
-    }),
-  },
-  'portal.link': {
-    right: 'tenants:write',
-    changes: true,
-    needs: null,
-    input: Link,
-    async run(input, { core, identity, origin, links }) {
+export const portalCalls = {
+  /** Which rights a link may give, and which it gives without `can`. */
+  'portal.rights': reads('tenants:write', Nothing, async (_: Nothing, { identity }) => ({
+    items: givenBy(identity).map((name) => ({
+      name,
+      usual: PORTAL_RIGHTS.includes(name),
+    })),
+  })),
+  /** `link`: a URL where the host has configured its origin, else a path. It is shown once. */
+  'portal.link': changes(
+    'tenants:write',
+    Link,
+    async (input: Static<typeof Link>, { core, identity, origin, links }) => {
       const given = givenBy(identity)
       const can = input.can ?? PORTAL_RIGHTS.filter((right) => given.includes(right))
       const link = checkedLink({ ...input, can })
@@ -67,28 +62,21 @@ export const portalCalls: CallsOf<'portal'> = {
         return { id: made.id, link: made.link, expiresAt: made.expiresAt }
       })
     },
-  },
-  'portal.links': {
-    right: 'tenants:write',
-    changes: false,
-    needs: null,
-    input: LinkList,
-    async run({ tenant, ...input }, { core, identity }) {
+  ),
+  /** Links that nobody has followed yet. */
+  'portal.links': reads(
+    'tenants:write',
+    LinkList,
+    async ({ tenant, ...input }: Static<typeof LinkList>, { core, identity }) => {
       const reach = narrowedReach(reachOf(identity), tenant)
       if (reach === undefined) return { items: [], next: null }
       return pageOf(input, (page) => listPortalCodes(core.requestDb, reach, page), shownLink)
     },
-  },
-  'portal.revoke': {
-    right: 'tenants:write',
-    changes: true,
-    needs: null,
-    input: Id,
-    async run({ id }, { identity, links, origin }) {
-      await links.revoke(id, reachOf(identity), origin)
-      return {}
-    },
-  },
+  ),
+  'portal.revoke': changes('tenants:write', Id, async ({ id }: Id, { identity, links, origin }) => {
+    await links.revoke(id, reachOf(identity), origin)
+    return {}
+  }),
 }
 
 const givenBy = ({ rights, isRestricted }: Identity): Right[] =>

@@ -1,35 +1,18 @@
-import { Anything, asIs, Id, List, pageOf, type CallsOf } from './call.ts'
+import type { NewUser, UserFilter } from '@svc/auth'
+import { Anything, asIs, callsOf, Id, List, pageOf } from './call.ts'
 
-export const userCalls: CallsOf<'users'> = {
-  'users.list': {
-    right: 'users:read',
-    changes: false,
-    needs: 'auth',
-    input: List,
-    run: (input, { auth }) => pageOf(input, (page) => auth.listUsers(page), asIs),
-  },
-  'users.get': {
-    right: 'users:read',
-    changes: false,
-    needs: 'auth',
-    input: Id,
-    run: ({ id }, { auth }) => auth.getUser(id),
-  },
-  'users.create': {
-    right: 'users:write',
-    changes: true,
-    needs: 'auth',
-    input: Anything,
-    run: (input, { auth }) => auth.createUser(input),
-  },
-  'users.delete': {
-    right: 'users:write',
-    changes: true,
-    needs: 'auth',
-    input: Id,
-    async run({ id }, { auth }) {
-      await auth.deleteUser(id)
-      return {}
-    },
-  },
+const { reads, changes } = callsOf('auth')
+
+export const userCalls = {
+  'users.list': reads('users:read', List, (input: UserFilter, { auth }) =>
+    pageOf(input, (page) => auth.listUsers(page), asIs),
+  ),
+  'users.get': reads('users:read', Id, ({ id }: Id, { auth }) => auth.getUser(id)),
+  'users.create': changes('users:write', Anything, (input: NewUser, { auth }) =>
+    auth.createUser(input),
+  ),
+  'users.delete': changes('users:write', Id, async ({ id }: Id, { auth }) => {
+    await auth.deleteUser(id)
+    return {}
+  }),
 }

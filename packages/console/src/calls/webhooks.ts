@@ -1,7 +1,20 @@
 import { Type } from '@sinclair/typebox'
-import type { Webhook, WebhookWithSecret } from '@svc/webhooks'
+import type {
+  CountedWebhooks,
+  FilterTrial,
+  ListedRecoveries,
+  Page as WebhookPage,
+  RecoverInput,
+  RotateSecretInput,
+  TestInput,
+  Webhook,
+  WebhookWithSecret,
+} from '@svc/webhooks'
 import { assertMayProbePayloads } from '../access/payload-access.ts'
-import { Anything, asIs, Id, List, pageOf, type CallsOf } from './call.ts'
+import type { WebhookToCreate, WebhookToUpdate } from '../contract/webhooks.ts'
+import { Anything, asIs, callsOf, Id, List, pageOf } from './call.ts'
+
+const { reads, changes } = callsOf('webhooks')
 
 const MASKED = '***'
 const OfWebhook = Type.Object(
@@ -9,104 +22,61 @@ const OfWebhook = Type.Object(
   { additionalProperties: false },
 )
 
-export const webhookCalls: CallsOf<'webhooks'> = {
-  'webhooks.list': {
-    right: 'webhooks:read',
-    changes: false,
-    needs: 'webhooks',
-    input: List,
-    run: (input, { webhooks }) => pageOf(input, (page) => webhooks.list(page), asIs),
-  },
-  'webhooks.count': {
-    right: 'webhooks:read',
-    changes: false,
-    needs: 'webhooks',
-    input: Anything,
-    run: (input, { webhooks }) => webhooks.count(input),
-  },
-  'webhooks.get': {
-    right: 'webhooks:read',
-    changes: false,
-    needs: 'webhooks',
-    input: Id,
-    run: async ({ id }, { webhooks }) => withoutSecrets(await webhooks.get(id)),
-  },
-  'webhooks.secrets': {
-    // The secret allows its holder to sign deliveries.
-    right: 'webhooks:write',
-    changes: false,
-    needs: 'webhooks',
-    input: Id,
-    async run({ id }, { webhooks }) {
-      const { secret, headers } = await webhooks.get(id)
-      return { secret, headers }
-    },
-  },
-  'webhooks.create': {
-    right: 'webhooks:write',
-    changes: true,
-    needs: 'webhooks',
-    input: Anything,
-    run: (input, { webhooks }) => webhooks.register(input),
-  },
-  'webhooks.update': {
-    right: 'webhooks:write',
-    changes: true,
-    needs: 'webhooks',
-    input: Anything,
-    run: (input, { webhooks }) => webhooks.update(input),
-  },
-  'webhooks.delete': {
-    right: 'webhooks:write',
-    changes: true,
-    needs: 'webhooks',
-    input: Id,
-    async run({ id }, { webhooks }) {
-      await webhooks.delete(id)
-      return {}
-    },
-  },
-  'webhooks.rotateSecret': {
-    right: 'webhooks:write',
-    changes: true,
-    needs: 'webhooks',
-    input: Anything,
-    async run(input, { webhooks }) {
+export const webhookCalls = {
+  'webhooks.list': reads('webhooks:read', List, (input: WebhookPage, { webhooks }) =>
+    pageOf(input, (page) => webhooks.list(page), asIs),
+  ),
+  'webhooks.count': reads('webhooks:read', Anything, (input: CountedWebhooks, { webhooks }) =>
+    webhooks.count(input),
+  ),
+  'webhooks.get': reads('webhooks:read', Id, async ({ id }: Id, { webhooks }) =>
+    withoutSecrets(await webhooks.get(id)),
+  ),
+  // The secret allows its holder to sign deliveries.
+  'webhooks.secrets': reads('webhooks:write', Id, async ({ id }: Id, { webhooks }) => {
+    const { secret, headers } = await webhooks.get(id)
+    return { secret, headers }
+  }),
+  'webhooks.create': changes('webhooks:write', Anything, (input: WebhookToCreate, { webhooks }) =>
+    webhooks.register(input),
+  ),
+  'webhooks.update': changes('webhooks:write', Anything, (input: WebhookToUpdate, { webhooks }) =>
+    webhooks.update(input),
+  ),
+  'webhooks.delete': changes('webhooks:write', Id, async ({ id }: Id, { webhooks }) => {
+    await webhooks.delete(id)
+    return {}
+  }),
+  'webhooks.rotateSecret': changes(
+    'webhooks:write',
+    Anything,
+    async (input: RotateSecretInput, { webhooks }) => {
       const { secret } = await webhooks.rotateSecret(input)
       return { secret }
     },
-  },
-  'webhooks.test': {
-    right: 'webhooks:write',
-    changes: true,
-    needs: 'webhooks',
-    input: Anything,
-    run: (input, { webhooks }) => webhooks.test(input),
-  },
-  'webhooks.recover': {
-    right: 'deliveries:write',
-    changes: true,
-    needs: 'webhooks',
-    input: Anything,
-    run: (input, { webhooks }) => webhooks.recover(input),
-  },
-  'webhooks.recoveries': {
-    right: 'deliveries:read',
-    changes: false,
-    needs: 'webhooks',
-    input: OfWebhook,
-    run: (input, { webhooks }) => pageOf(input, (page) => webhooks.listRecoveries(page), asIs),
-  },
-  'webhooks.tryFilter': {
-    right: 'events:read',
-    changes: false,
-    needs: 'webhooks',
-    input: Anything,
-    async run(input, { webhooks, masks, identity }) {
+  ),
+  'webhooks.test': changes('webhooks:write', Anything, (input: TestInput, { webhooks }) =>
+    webhooks.test(input),
+  ),
+  /** `id`: of the recovery, which a `dryRun` does not have. */
+  'webhooks.recover': changes('deliveries:write', Anything, (input: RecoverInput, { webhooks }) =>
+    webhooks.recover(input),
+  ),
+  'webhooks.recoveries': reads(
+    'deliveries:read',
+    OfWebhook,
+    (input: ListedRecoveries, { webhooks }) =>
+      pageOf(input, (page) => webhooks.listRecoveries(page), asIs),
+  ),
+  /** Which of the newest events of these names a filter matches: at most 50. */
+  'webhooks.tryFilter': reads(
+    'events:read',
+    Anything,
+    async (input: FilterTrial, { webhooks, masks, identity }) => {
       assertMayProbePayloads(identity, masks)
       return { events: await webhooks.tryFilter(input) }
     },
-  },
+  ),
 }
 
 function withoutSecrets({ secret: _, headers, ...webhook }: WebhookWithSecret): Webhook {

@@ -7,12 +7,6 @@ export interface Page<Item> {
   next: string | null
 }
 
-/** With `atLeast` it stopped at 10000, or it took too long. */
-export interface Count {
-  count: number
-  atLeast?: true
-}
-
 /** `limit`: 1 to 200, 50 by default. */
 export interface Paging {
   limit?: number
@@ -22,10 +16,4 @@ export interface Paging {
 /** A filter of the operator's lists: the entries of one tenant; `''`: those without a tenant. */
 export interface OfTenant {
   tenant?: string
-}
-
-/** ISO 8601 with an offset; `since` is included, `until` is not. */
-export interface Span {
-  since?: string
-  until?: string
 }

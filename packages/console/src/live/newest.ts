@@ -2,7 +2,7 @@
 import type { Core } from '@svc/core/internal'
 import type {} from '@svc/auth'
 import type {} from '@svc/webhooks'
-import type { Hint } from '../contract.ts'
+import type { Hint } from '../contract/session.ts'
 
 export interface Newest {
   deliveries: string | null

@@ -1,7 +1,8 @@
 /** One page that listens: Server-Sent Events (HTML, section 9.2). */
 import { PassThrough } from 'node:stream'
 import type { Identity } from '../access/identity.ts'
-import type { Hint, Right } from '../contract.ts'
+import type { Hint } from '../contract/session.ts'
+import type { Right } from '../rights.ts'
 
 /** The shortest pause between two hints of a type. A page reloads at most that often. */
 const PAUSE_MS = 1000

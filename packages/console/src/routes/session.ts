@@ -7,7 +7,7 @@ import { isAdmin, type Identity } from '../access/identity.ts'
 import { mayProbePayloads } from '../access/payload-access.ts'
 import { consoleOrigin } from '../access/sessions.ts'
 import type { ConsoleParts } from '../console-parts.ts'
-import type { Session } from '../contract.ts'
+import type { Session } from '../contract/session.ts'
 import { assertMayChange, assertMayRead } from '../access/sender.ts'
 import { sendSessionCookie } from './send-cookie.ts'
 

@@ -1,8 +1,8 @@
 /** The table of unused portal links. */
 import type { Db } from '@svc/core'
 import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
-import type { Right } from '../contract.ts'
 import { time } from './sessions.ts'
+import type { Right } from '../rights.ts'
 
 export interface PortalCode {
   id: string

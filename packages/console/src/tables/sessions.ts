@@ -1,7 +1,7 @@
 /** The table of sessions. */
 import type { Db } from '@svc/core'
 import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
-import type { Right } from '../contract.ts'
+import type { Right } from '../rights.ts'
 
 export interface Login {
   tenant: string | null

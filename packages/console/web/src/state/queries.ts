@@ -145,7 +145,7 @@ export function useCall<Name extends CallName>(
 /** The calls that read a list, and its rows. */
 export type ListName = {
   [Name in CallName]: CallResult<Name> extends Page<unknown>
-    ? CallInput<Name> extends { after?: string }
+    ? CallInput<Name> extends { after?: string | undefined }
       ? Name
       : never
     : never
