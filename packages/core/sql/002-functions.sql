@@ -475,7 +475,7 @@ begin
         from unnest(job_events, job_queues, job_recipients, job_versions, job_filters) with ordinality
                as its (n, queue, recipient, version, filter, place)
         left join lateral (
-          -- The lock keeps the row: without it nobody would look for jobs that wait aside.
+          -- The lock keeps the row: pumps look for jobs that wait aside by these rows.
           select known.restricted from svc."__svc.recipient_states" as known
            where known.queue = its.queue and known.recipient = its.recipient
              and (known.held or known.circuit_open or known.restricted)
@@ -743,7 +743,7 @@ begin
                    order by job.start_after limit 500
                      for update skip locked) as other));
     end if;
-    -- No sooner than its attempts were counted: one that failed meanwhile may come first. An older job may be
+    -- The job is chosen after the attempts were counted: one that failed meanwhile may come first. An older job may be
     -- among those that are left.
     if most > 0 and its.ordered and svc."__svc.waits_elsewhere"(queue_name, wanted.recipient) then
       wait_until := clock_timestamp();
@@ -893,8 +893,8 @@ begin
     returning job.id, null::timestamptz;
   end if;
 
-  -- Recipients of those that wait again, of which all jobs wait aside. The locks keep the rows: without them
-  -- nobody would look for these jobs.
+  -- Recipients of those that wait again, of which all jobs wait aside. The locks keep the rows: pumps
+  -- look for these jobs by them.
   if leased is not null and (failed is not null or postponed is not null or parked is not null) then
     aside := array(
       select known.recipient from svc."__svc.recipient_states" as known

@@ -22,7 +22,7 @@ const OneEvent = Type.Object(
 )
 
 export const eventCalls = {
-  // Whoever makes webhooks chooses from it.
+  // The form of a webhook offers these names.
   'catalogue.list': reads(
     'events:read',
     Nothing,

@@ -37,7 +37,10 @@ export interface Jobs {
   workers: WorkerRegistry
   work: WorkRunner
   lostJobs: LostJobs
-  /** Settles these jobs of a queue, whose process died; `false`: this process has no worker for it. */
+  /**
+   * Settles these jobs of a queue, whose process died. Returns whether all are settled: none where this process has
+   * no worker for the queue.
+   */
   settleLost: (queue: string, jobs: Job[]) => Promise<boolean>
   notifications: WorkerNotifications
 }
@@ -91,6 +94,6 @@ export function createJobs(parts: Parts): Jobs {
     for (const job of lost) outcomes.add({ job, outcome: worker.lost?.(job) ?? failedAsLost(job) })
     await outcomes.close()
     workers.recovered(queue, null)
-    return true
+    return outcomes.size === 0
   }
 }

@@ -34,7 +34,7 @@ const INSERT = `
            its.one ->> 'recipient' as group_id, (its.one ->> 'priority')::int as priority
       from jsonb_array_elements($6::jsonb) with ordinality as its (one, n)
   ), aside as materialized (
-    -- The locks keep the rows: without them nobody would look for jobs that wait aside.
+    -- The locks keep the rows: pumps look for jobs that wait aside by these rows.
     select known.recipient from svc."__svc.recipient_states" as known
      where known.queue = $1 and known.recipient = any(array(select group_id from given))
        and (known.held or known.circuit_open or known.restricted)

@@ -33,7 +33,7 @@ interface Parts {
   /** Whether this process works on a job of the queue, or settles it. */
   holds: (queue: string, jobId: string) => boolean
   dead: Pick<DeadProcesses, 'find' | 'findAgainInMs'>
-  /** Settles these jobs of a queue as lost; `false`: this process has no worker for it. */
+  /** Settles these jobs of a queue as lost. Returns whether all are settled. */
   settleLost: (queue: string, jobs: Job[]) => Promise<boolean>
   log: { warn(details: object, message: string): void }
 }

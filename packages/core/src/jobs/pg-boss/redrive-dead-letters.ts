@@ -22,7 +22,7 @@ const INSERT_TAKEN = `insert into svc_jobs.job
             (taken.data - 'unsentSince' - 'publishedRetryLimit') || jsonb_build_object('attemptsBefore',
               coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
             taken.group_id is not null, taken.singleton_key, taken.group_id, $3, $4, $5, $6, now(),
-            -- A recipient that keeps its jobs in order begins with the one that died first.
+            -- The jobs of an ordered recipient keep the order in which they died.
             now() + row_number() over (order by taken.id) * interval '1 microsecond',
             now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
             queue.deletion_seconds, queue.policy, queue.dead_letter
