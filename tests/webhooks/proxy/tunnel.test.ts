@@ -15,7 +15,10 @@ import { ConnectPhases } from '../../../packages/webhooks/src/outbound/http/conn
 import { tunnelConnector } from '../../../packages/webhooks/src/outbound/http/connector.ts'
 import { createPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
 import { createFetch } from '../../../packages/webhooks/src/outbound/http/fetch.ts'
-import type { ProxyFault } from '../../../packages/webhooks/src/outbound/http/proxy-tunnel.ts'
+import {
+  openTunnel,
+  type ProxyFault,
+} from '../../../packages/webhooks/src/outbound/http/proxy-tunnel.ts'
 import { until } from '../../support/until.ts'
 import { startProxy } from './connect-proxy.ts'
 
@@ -170,6 +173,79 @@ t.test('interim answers of the proxy are passed over', async (t) => {
   t.match(await send(`https://third.test:${port}/`), { failure: 'proxy' })
   t.equal(faults.at(-1), 'the proxy answered 101 to CONNECT')
 })
+
+/** A proxy that answers each CONNECT with these bytes, one by one where they are to come `apart`. */
+async function tunnelBy(t: Test, text: string, { apart = false, ends = false } = {}) {
+  const requests: string[] = []
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.setNoDelay()
+    socket.once('data', (request) => {
+      requests.push(request.toString())
+      void answer(socket)
+    })
+  })
+  async function answer(socket: Socket): Promise<void> {
+    for (const part of apart ? text : [text]) {
+      socket.write(part)
+      await new Promise(setImmediate)
+    }
+    if (ends) socket.end()
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const proxy = { url, authorization: 'Basic dTpw', failed() {} }
+  const opening = openTunnel(proxy, '::1', 443, { signal: AbortSignal.timeout(20_000) })
+  return { opening, requests }
+}
+
+const TUNNEL = 'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n'
+const INTERIMS = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'
+
+for (const [title, text, apart] of [
+  ['right behind the answer', `${TUNNEL}hello`, false],
+  ['behind interim answers in one packet', `${INTERIMS}${TUNNEL}hello`, false],
+  ['behind interim answers in packets of a byte', `${INTERIMS}${TUNNEL}hello`, true],
+] as const) {
+  t.test(`bytes ${title} are those of the receiver`, async (t) => {
+    const { opening, requests } = await tunnelBy(t, text, { apart })
+    const socket = await opening
+    t.teardown(() => socket.destroy())
+    let received = ''
+    socket.on('data', (chunk) => (received += String(chunk)))
+    await until(() => received === 'hello')
+    t.equal(requests.length, 1)
+    t.match(requests[0], /^CONNECT \[::1\]:443 HTTP\/1\.1\r\nHost: \[::1\]:443\r\n/)
+    t.match(requests[0], /\r\nProxy-Authorization: Basic dTpw\r\n/)
+    t.strictSame([socket.listenerCount('error'), socket.listenerCount('close')], [0, 0])
+  })
+}
+
+for (const [title, text, problem, statusCode] of [
+  [
+    'too long',
+    `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(17_000)}`,
+    'sent an answer that is too long',
+    null,
+  ],
+  ['another protocol', 'hello\r\n\r\n', 'sent an answer that is not HTTP', null],
+  ['an end', '', 'closed the connection before it answered', null],
+  ['an end in the head', 'HTTP/1.1 200', 'closed the connection before it answered', null],
+  ['an end after interim ones', INTERIMS, 'closed the connection before it answered', null],
+  [
+    'a refusal with a body',
+    `HTTP/1.1 403 No\r\n\r\n${'x'.repeat(100_000)}`,
+    'answered 403 to CONNECT',
+    403,
+  ],
+] as const) {
+  t.test(`an answer that is ${title} says so`, async (t) => {
+    const { opening } = await tunnelBy(t, text, { ends: true })
+    await t.rejects(opening, { message: `the proxy ${problem}`, statusCode })
+  })
+}
 
 t.test('in a tunnel, a request that a kept connection took with it is sent again', async (t) => {
   const proxy = await startProxy(t)

@@ -1,6 +1,10 @@
 /** A tunnel through an HTTP proxy (RFC 9110, section 9.3.6: CONNECT). */
+import { once } from 'node:events'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, isIPv6, connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+
+const { request } = process.getBuiltinModule('node:http')
 
 export interface Proxy {
   url: URL
@@ -35,27 +39,17 @@ export async function openTunnel(
   { signal, ca }: { signal: AbortSignal; ca?: string | undefined },
 ): Promise<Socket> {
   const socket = connectToProxy(proxy.url, ca)
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const fail = (problem: string) => reject(new ProxyFault(problem))
-  const onError = (error: NodeJS.ErrnoException) =>
-    fail(`cannot be reached: ${error.code ?? error.message}`)
-  const onClose = () => fail('closed the connection before it answered')
-  const onAbort = () => fail('did not answer in time')
-  const onData = tunnelReader(socket, resolve, reject)
-  socket.on('error', onError).on('close', onClose).on('data', onData)
-  signal.addEventListener('abort', onAbort)
-  socket.write(connectRequest(address, port, proxy.authorization))
+  const ignore = () => {}
+  // Errors of the socket are those of the request on it. One may come when that is over.
+  socket.on('error', ignore)
   try {
-    await promise
+    const status = await statusOfConnect(socket, proxy, address, port, signal)
+    if (status < 200 || status > 299) throw new ProxyFault(`answered ${status} to CONNECT`, status)
+    socket.off('error', ignore)
     return socket
   } catch (error) {
     socket.destroy()
-    throw error
-  } finally {
-    socket.off('close', onClose).off('data', onData)
-    signal.removeEventListener('abort', onAbort)
-    // A socket that is destroyed may still report an error.
-    if (!socket.destroyed) socket.off('error', onError)
+    throw error instanceof ProxyFault ? error : new ProxyFault(problemOf(error as Error))
   }
 }
 
@@ -73,42 +67,48 @@ function connectToProxy({ protocol, hostname, port }: URL, ca: string | undefine
   })
 }
 
-function connectRequest(address: string, port: number, authorization: string | null): string {
+/** Sends a CONNECT, and returns the status of the final answer. */
+async function statusOfConnect(
+  socket: Socket,
+  { authorization }: Proxy,
+  address: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<number> {
   const target = `${isIPv6(address) ? `[${address}]` : address}:${port}`
-  const credentials = authorization === null ? '' : `Proxy-Authorization: ${authorization}\r\n`
-  return `CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${credentials}\r\n`
+  const connect = (): ClientRequest =>
+    request({
+      createConnection: () => socket,
+      method: 'CONNECT',
+      path: target,
+      headers: {
+        Host: target,
+        ...(authorization === null ? {} : { 'Proxy-Authorization': authorization }),
+      },
+      maxHeaderSize: MAX_HEAD_BYTES,
+      signal,
+    })
+  let status = await statusOf(connect().end())
+  // Node takes an interim answer (RFC 9110, section 15.2) to CONNECT for the final one. The next answer
+  // is read by another request on the socket. It is not sent, since it is not ended.
+  while (status < 200 && status !== 101) status = await statusOf(connect())
+  return status
 }
 
-const isInterim = (status: string): boolean => status.startsWith('1') && status !== '101'
+/** The answer ends with its head. What follows is put back: the receiver or the proxy sent it. */
+async function statusOf(sent: ClientRequest): Promise<number> {
+  const [{ statusCode }, socket, rest]: [IncomingMessage, Socket, Buffer] = (await once(
+    sent,
+    'connect',
+  )) as never
+  if (rest.length > 0) socket.unshift(rest)
+  return statusCode as number
+}
 
-/** Reads the answer to a CONNECT. Bytes behind it are those of the receiver. */
-function tunnelReader(
-  socket: Socket,
-  resolve: () => void,
-  reject: (error: ProxyFault) => void,
-): (chunk: Buffer) => void {
-  let read = Buffer.alloc(0)
-  return (chunk) => {
-    read = Buffer.concat([read, chunk])
-    let status: string | undefined
-    let end: number
-    do {
-      end = read.indexOf('\r\n\r\n')
-      if (end === -1) {
-        if (read.length > MAX_HEAD_BYTES) reject(new ProxyFault('sent an answer that is too long'))
-        return
-      }
-      status = /^HTTP\/1\.[01] (\d{3})(?: |\r)/.exec(read.toString('latin1', 0, end + 2))?.[1]
-      if (status === undefined) return reject(new ProxyFault('sent an answer that is not HTTP'))
-      // An interim answer is passed over (RFC 9110, section 15.2).
-      if (isInterim(status)) read = read.subarray(end + 4)
-    } while (isInterim(status))
-    if (!status.startsWith('2')) {
-      return reject(new ProxyFault(`answered ${status} to CONNECT`, Number(status)))
-    }
-    socket.pause()
-    const rest = read.subarray(end + 4)
-    if (rest.length > 0) socket.unshift(rest)
-    resolve()
-  }
+function problemOf({ name, message, code }: NodeJS.ErrnoException): string {
+  if (name === 'AbortError') return 'did not answer in time'
+  if (code === 'ECONNRESET') return 'closed the connection before it answered'
+  if (code === 'HPE_HEADER_OVERFLOW') return 'sent an answer that is too long'
+  if (code?.startsWith('HPE_')) return 'sent an answer that is not HTTP'
+  return `cannot be reached: ${code ?? message}`
 }
