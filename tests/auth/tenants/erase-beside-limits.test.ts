@@ -24,9 +24,7 @@ t.test('an erasure locks limits and quotas in the order of the requests', async 
   await client.connect()
   t.teardown(() => client.end())
   const lock = (table: string, { id }: { id: string }) =>
-    client.query(`select from svc."__svc.auth.${table}" where subject = $1 for update nowait`, [
-      `key:${id}`,
-    ])
+    client.query(`select from svc."__svc.auth.${table}" where subject = $1 for update nowait`, [id])
   await client.query('begin')
   await lock('quotas', first)
   const erasing = app.svc.eraseTenant('acme')

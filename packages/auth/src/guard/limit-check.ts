@@ -3,8 +3,9 @@
  * them.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Allowances, KeyLimits } from '../limits/allowances.ts'
+import type { Allowances } from '../limits/allowances.ts'
 import type { LimitDecision } from '../limits/limiter.ts'
+import type { MeterList } from '../limits/meter-list.ts'
 import { rateLimit, retryAfterSeconds } from '../limits/rate-limit-headers.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import { QUOTA_EXCEEDED, RATE_LIMITED, UNAVAILABLE, type Refusal } from './refusals.ts'
@@ -23,12 +24,12 @@ export interface LimitCheck {
    * promise where the decision needs a query.
    */
   check: (
-    limits: KeyLimits,
+    limits: MeterList,
     request: FastifyRequest,
     reply: FastifyReply,
   ) => Exceeded | null | Promise<Exceeded | null>
   /** Sets the fields where nothing is taken. Every answer to a limited key has them. */
-  writeFields: (limits: KeyLimits, reply: FastifyReply) => void
+  writeFields: (limits: MeterList, reply: FastifyReply) => void
 }
 
 export interface LimitCheckParts {
@@ -55,20 +56,20 @@ export function createLimitCheck({ allowances, costOf }: LimitCheckParts): Limit
 
 function conclude(
   decision: LimitDecision,
-  limits: KeyLimits,
+  limits: MeterList,
   reply: FastifyReply,
   now: number,
 ): Exceeded | null {
   writeFields(limits, reply, now)
   if (decision === 'passed') return null
   if (decision === 'unavailable') return UNKNOWN
-  const over = decision.meter.isQuota ? OVER_QUOTA : OVER_LIMIT
+  const over = decision.terms.isQuota ? OVER_QUOTA : OVER_LIMIT
   return { ...over, retryAfterSeconds: retryAfterSeconds(limits, decision, now) }
 }
 
-function writeFields(limits: KeyLimits, reply: FastifyReply, now: number): void {
+function writeFields(limits: MeterList, reply: FastifyReply, now: number): void {
   reply.header('ratelimit-policy', limits.terms.policy)
-  reply.header('ratelimit', rateLimit(limits, limits.terms.labels, now))
+  reply.header('ratelimit', rateLimit(limits, now))
 }
 
 const OVER_LIMIT = {

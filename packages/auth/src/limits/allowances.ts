@@ -6,7 +6,6 @@ import { takeAllowances, type Answer, type Batch, type Rule } from '../tables/al
 import type { Limit, Quota } from '../limit-fields.ts'
 import { Limiter, type LimitDecision } from './limiter.ts'
 import { membersOf, type MeterList } from './meter-list.ts'
-import { rateLimitLabels, rateLimitPolicy } from './rate-limit-headers.ts'
 
 export interface AllowancesParts {
   /** The database for statements that requests wait for. */
@@ -26,23 +25,6 @@ export interface LimitedKey {
   quota: Quota | null
 }
 
-/** What is the same for all keys with equal limits. */
-interface Terms {
-  /** The field `RateLimit-Policy` of every answer. */
-  readonly policy: string
-  /** The labels of the field `RateLimit`. */
-  readonly labels: readonly string[]
-  /** Whether one of them is a quota, which the cost of a route is taken from. */
-  readonly hasQuota: boolean
-}
-
-/** The limits of a key as the guard remembers them. */
-export interface KeyLimits extends MeterList {
-  readonly terms: Terms
-}
-
-/** For how many different sets of limits the terms are kept, to be shared. */
-const MOST_TERMS = 1000
 const TICK_MS = 500
 /** A process that closes gives back what it holds, if Postgres takes it within that time. */
 const CLOSE_MS = 1000
@@ -53,7 +35,6 @@ export class Allowances {
   readonly now: () => number
   #parts: AllowancesParts
   #outage: OutageLog
-  #terms = new Map<string, Terms>()
   #tick: NodeJS.Timeout | undefined
 
   constructor(parts: AllowancesParts) {
@@ -85,27 +66,10 @@ export class Allowances {
   }
 
   /** `null` for a key without limits, so that its requests pay for one comparison. */
-  limitsOf({ allowancesOf, tenant, limits, quota }: LimitedKey): KeyLimits | null {
-    const { tenantLimits } = this.#parts
-    const subject = `key:${allowancesOf}`
-    const rules = rulesOf(subject, limits ?? [])
-    if (tenant !== null) rules.push(...rulesOf(`tenant:${tenant}`, tenantLimits))
-    const list = this.limiter.listOf(rules, quota && { subject, ...quota })
-    if (list === null) return null
-    const { meter, limit, next } = list
-    // Named one by one: a spread would make an object whose properties are stored apart from it.
-    return { meter, limit, next, terms: this.#termsOf(list, quota !== null) }
-  }
-
-  /** Keys with equal limits share them, which then stay in the caches of the processor. */
-  #termsOf(list: MeterList, hasQuota: boolean): Terms {
-    const policy = rateLimitPolicy(list)
-    const known = this.#terms.get(policy)
-    if (known) return known
-    if (this.#terms.size === MOST_TERMS) this.#terms.clear()
-    const terms = { policy, labels: rateLimitLabels(list), hasQuota }
-    this.#terms.set(policy, terms)
-    return terms
+  limitsOf({ allowancesOf, tenant, limits, quota }: LimitedKey): MeterList | null {
+    const rules = rulesOf(allowancesOf, limits ?? [])
+    if (tenant !== null) rules.push(...rulesOf(`tenant:${tenant}`, this.#parts.tenantLimits))
+    return this.limiter.listOf(rules, quota && { subject: allowancesOf, ...quota })
   }
 
   /** Answers at once where an allowance is held, else when Postgres has answered. */
@@ -114,9 +78,9 @@ export class Allowances {
   }
 
   /** What is left of the quota, or of the limit of which least is left, as far as this process knows. */
-  remaining(limits: KeyLimits): number {
+  remaining(limits: MeterList): number {
     const now = this.now()
-    const left = counted(limits, now).map(({ meter, limit }) => meter.remaining(limit, now))
+    const left = counted(limits, now).map(({ meter, terms }) => meter.remaining(terms.limit, now))
     return Math.min(...left)
   }
 
@@ -124,17 +88,17 @@ export class Allowances {
    * The same by what all processes have used, for a request that took nothing: this process may not
    * have heard of these limits for long. Where Postgres does not answer it is what this process knows.
    */
-  async remainingOfAll(limits: KeyLimits): Promise<number> {
-    const places = counted(limits, this.now()).map(({ meter, limit }) => {
-      const { subject, period } = meter
+  async remainingOfAll(limits: MeterList): Promise<number> {
+    const places = counted(limits, this.now()).map(({ meter: { subject }, terms }) => {
+      const { period, limit } = terms
       return { ...NOTHING, subject, period, limit }
     })
     // Another holder than that of this process, whose allowances stay as they are.
     const batch = { holder: randomUUID(), lateMs: 0, places, demands: [] }
     const answer = await takeAllowances(this.#parts.db, batch).catch(asError)
     if (answer instanceof Error) return this.remaining(limits)
-    const left = counted(limits, this.now()).map(({ meter, limit }, place) =>
-      meter.remainingOf(limit, answer.places[place]!.used),
+    const left = counted(limits, this.now()).map(({ meter, terms }, place) =>
+      meter.remainingOf(terms.limit, answer.places[place]!.used),
     )
     return Math.min(...left)
   }
@@ -173,10 +137,10 @@ const rulesOf = (subject: string, limits: readonly Limit[]): Rule[] =>
   limits.map(({ limit, perSeconds }) => ({ subject, period: perSeconds, limit }))
 
 /** Those of which the least is left: the quota alone where there is one. */
-function counted(limits: KeyLimits, now: number): MeterList[] {
+function counted(limits: MeterList, now: number): MeterList[] {
   const members = membersOf(limits)
   for (const { meter } of members) meter.prune(now)
-  return limits.terms.hasQuota ? members.filter(({ meter }) => meter.isQuota) : members
+  return limits.terms.hasQuota ? members.filter(({ terms }) => terms.isQuota) : members
 }
 
 /** A pool of the host's may reject with anything. */

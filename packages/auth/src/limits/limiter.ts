@@ -67,19 +67,19 @@ export class Limiter {
   take(list: MeterList, cost: number, now = this.#parts.now()): LimitDecision | null {
     let isLacking = false
     for (let one: MeterList | null = list; one !== null; one = one.next) {
-      if (one.meter.isDropped) this.#meters.revive(list)
-      const { meter, limit } = one
+      if (one.meter.state === 'dropped') this.#meters.revive(list)
+      const { meter, terms } = one
       const need = meter.costOf(cost)
-      meter.use(limit, now)
+      meter.use(terms, now)
       meter.prune(now)
-      if (meter.isOver(limit, need, now)) return one
+      if (meter.isOver(terms.limit, need, now)) return one
       if (meter.held < need) isLacking = true
     }
     if (isLacking) return null
     for (let one: MeterList | null = list; one !== null; one = one.next) {
-      const { meter, limit } = one
+      const { meter, terms } = one
       meter.held -= meter.costOf(cost)
-      meter.admit(limit, now)
+      meter.admit(terms.limit, now)
       if (meter.isLow(now)) this.#requestFor(meter)
       else if (meter.isToRenew(now)) this.#low.add(meter)
     }
@@ -117,7 +117,10 @@ export class Limiter {
       meter.prune(now)
       if (meter.isIdle(now)) {
         if (meter.held > 0) meter.release()
-        else if (meter.isBlank) this.#meters.drop(meter)
+        else if (meter.isBlank) {
+          this.#low.delete(meter)
+          this.#meters.drop(meter)
+        }
       }
       if (meter.returned > 0) this.#low.add(meter)
     }
@@ -181,14 +184,14 @@ export class Limiter {
     for (const [list, requests] of this.#waiting) {
       if (statement.size >= MOST_METERS) return statement
       this.#meters.revive(list)
-      if (membersOf(list).some(({ meter }) => meter.isAsked)) continue
+      if (membersOf(list).some(({ meter }) => meter.state === 'asked')) continue
       const rest = statement.demand(list, requests)
       if (rest.length > 0) this.#waiting.set(list, rest)
       else this.#waiting.delete(list)
     }
     for (const meter of this.#low) {
       if (statement.size >= MOST_METERS) return statement
-      if (meter.isAsked) continue
+      if (meter.state === 'asked') continue
       this.#low.delete(meter)
       statement.add(meter)
     }

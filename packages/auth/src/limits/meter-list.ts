@@ -2,8 +2,9 @@
  * The meters of this process: one for each limit and quota. The keys that a limit counts together
  * share its meter.
  */
-import { idOf, type Rule } from '../tables/allowances.ts'
+import { idOf, type Period, type Rule } from '../tables/allowances.ts'
 import { Meter } from './meter.ts'
+import { termsOf, type Terms } from './terms.ts'
 
 /**
  * The meters that a request with a key must pass, all of them: one, and through `next` the others.
@@ -11,8 +12,8 @@ import { Meter } from './meter.ts'
  */
 export interface MeterList {
   meter: Meter
-  /** That of this key. Keys that share a meter can have different limits. */
-  readonly limit: number
+  /** Those of this key. Keys that share a meter can have different limits. */
+  readonly terms: Terms
   readonly next: MeterList | null
 }
 
@@ -22,19 +23,21 @@ export function membersOf(list: MeterList): MeterList[] {
   return members
 }
 
+/** How many different terms are kept, to be shared. */
+const MOST_TERMS = 1000
+
 export class MeterRegistry {
-  /** By subject. */
-  #first = new Map<string, Meter>()
-  #size = 0
+  /** By period, then by subject. */
+  #meters = new Map<Period, Map<string, Meter>>()
+  /** By their policy. */
+  #terms = new Map<string, Terms>()
 
   get size(): number {
-    return this.#size
+    return [...this.#meters.values()].reduce((sum, ofPeriod) => sum + ofPeriod.size, 0)
   }
 
   *values(): Generator<Meter> {
-    for (const first of this.#first.values()) {
-      for (let meter: Meter | null = first; meter !== null; meter = meter.next) yield meter
-    }
+    for (const ofPeriod of this.#meters.values()) yield* ofPeriod.values()
   }
 
   /**
@@ -48,22 +51,15 @@ export class MeterRegistry {
       if (other === undefined || other.limit > rule.limit) strictest.set(idOf(rule), rule)
     }
     const all = quota === null ? [...strictest.values()] : [...strictest.values(), quota]
-    return all.reduceRight<MeterList | null>(
-      (next, rule) => ({ meter: this.#meterOf(rule), limit: rule.limit, next }),
-      null,
-    )
+    return all.reduceRight<MeterList | null>((next, rule) => {
+      const terms = this.#shared(termsOf(rule, next && next.terms))
+      return { meter: this.#meterOf(rule.subject, terms), terms, next }
+    }, null)
   }
 
   drop(meter: Meter): void {
-    meter.isDropped = true
-    this.#size--
-    const first = this.#first.get(meter.subject)
-    if (first !== meter) {
-      let before = first
-      while (before?.next && before.next !== meter) before = before.next
-      if (before) before.next = meter.next
-    } else if (meter.next === null) this.#first.delete(meter.subject)
-    else this.#first.set(meter.subject, meter.next)
+    meter.state = 'dropped'
+    this.#meters.get(meter.terms.period)?.delete(meter.subject)
   }
 
   /**
@@ -71,28 +67,24 @@ export class MeterRegistry {
    * registered now.
    */
   revive(list: MeterList): void {
-    for (let one: MeterList | null = list; one !== null; one = one.next) {
-      const { meter, limit } = one
-      if (meter.isDropped) one.meter = this.#meterOf({ ...ruleOf(meter), limit })
+    for (const one of membersOf(list)) {
+      if (one.meter.state === 'dropped') one.meter = this.#meterOf(one.meter.subject, one.terms)
     }
   }
 
-  #meterOf({ subject, period, limit }: Rule): Meter {
-    const first = this.#first.get(subject) ?? null
-    let meter = first
-    while (meter !== null && meter.period !== period) meter = meter.next
-    if (meter !== null) return meter
-    meter = new Meter(subject, period, limit)
-    // The others keep their place: a sweep may be at one of them.
-    meter.next = first === null ? null : first.next
-    if (first === null) this.#first.set(subject, meter)
-    else first.next = meter
-    this.#size++
+  #shared(terms: Terms): Terms {
+    const known = this.#terms.get(terms.policy)
+    if (known) return known
+    if (this.#terms.size === MOST_TERMS) this.#terms.clear()
+    this.#terms.set(terms.policy, terms)
+    return terms
+  }
+
+  #meterOf(subject: string, terms: Terms): Meter {
+    const ofPeriod = this.#meters.get(terms.period) ?? new Map<string, Meter>()
+    this.#meters.set(terms.period, ofPeriod)
+    const meter = ofPeriod.get(subject) ?? new Meter(subject, terms)
+    ofPeriod.set(subject, meter)
     return meter
   }
 }
-
-const ruleOf = ({ subject, period }: Meter): Pick<Rule, 'subject' | 'period'> => ({
-  subject,
-  period,
-})

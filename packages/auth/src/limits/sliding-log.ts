@@ -1,8 +1,9 @@
 /** What one process has admitted in the last window, by a clock of whole milliseconds that is passed in. */
+import type { Terms } from './terms.ts'
 
 /** Up to this limit each request has its own time; beyond it, those of a slice of the window share one. */
 const MAX_ENTRIES = 128
-/** Logs with one slice or none share it. */
+/** Logs with two slices or fewer share it. */
 const NONE: number[] = []
 
 /**
@@ -11,70 +12,67 @@ const NONE: number[] = []
  * longer than all else.
  */
 export class SlidingLog {
+  terms: Terms
   /** How many requests are in the window, as of the last `prune`. */
   count = 0
-  /** The current slice: how many requests it has, when it ends, and when the last of them came. */
+  /** The current slice: how many requests it has, and when the last of them came. */
   #sliceCount = 0
-  #sliceEndsAt = 0
   #sliceAt = 0
   /** When the oldest of the slices before it leaves the window; 0 without one. */
   #oldestLeavesAt = 0
-  /** 0 for a quota, which has no window. */
-  readonly windowMs: number
-  /** Time and number of each slice before it, in turn, oldest first, from `head` on. */
-  #slices: number[] = NONE
-  #head = 0
+  /**
+   * How many requests the oldest one has; then of each later one when it leaves, and how many it has.
+   * It is empty where there is one: that has all requests that are not of the current slice.
+   */
+  #slices = NONE
 
-  constructor(windowMs: number) {
-    this.windowMs = windowMs
+  constructor(terms: Terms) {
+    this.terms = terms
   }
 
   /**
    * `limit`: above 128, requests of one slice are counted as if all came at the time of the last, so
    * that a log never has more than about 128 entries.
    */
-  add(now: number, limit: number): void {
-    this.count++
-    if (now >= this.#sliceEndsAt) this.#beginSlice(now, limit)
-    this.#sliceAt = now
+  add(at: number, limit: number): void {
+    if (this.#sliceCount > 0) {
+      const sliceMs = Math.ceil(this.terms.windowMs / MAX_ENTRIES)
+      if (limit <= MAX_ENTRIES || at - (at % sliceMs) > this.#sliceAt) this.endSlice()
+    }
+    if (at > this.#sliceAt) this.#sliceAt = at
     this.#sliceCount++
+    this.count++
   }
 
   /** Drops what has left the window. The millisecond in which it came may have been nearly over. */
   prune(now: number): void {
-    if (this.#oldestLeavesAt > 0 && now > this.#oldestLeavesAt) this.#pruneSlices(now)
-    if (this.#oldestLeavesAt > 0 || this.#sliceAt + this.windowMs >= now) return
-    this.count -= this.#sliceCount
+    while (this.#oldestLeavesAt > 0 && now > this.#oldestLeavesAt) this.dropOldest()
+    if (this.#oldestLeavesAt > 0 || this.#sliceAt + this.terms.windowMs >= now) return
     this.#sliceCount = 0
-    this.#sliceEndsAt = 0
+    this.count = 0
   }
 
   /** When the oldest request leaves the window; `null` without a request in it. */
   nextLeaves(): number | null {
     if (this.#oldestLeavesAt > 0) return this.#oldestLeavesAt
-    return this.#sliceCount === 0 ? null : this.#sliceAt + this.windowMs
+    return this.#sliceCount === 0 ? null : this.#sliceAt + this.terms.windowMs
   }
 
-  #beginSlice(now: number, limit: number): void {
-    if (this.#sliceCount > 0) {
-      if (this.#slices === NONE) this.#slices = [this.#sliceAt, this.#sliceCount]
-      else this.#slices.push(this.#sliceAt, this.#sliceCount)
-      if (this.#oldestLeavesAt === 0) this.#oldestLeavesAt = this.#sliceAt + this.windowMs
-      this.#sliceCount = 0
+  private endSlice(): void {
+    const leavesAt = this.#sliceAt + this.terms.windowMs
+    if (this.#oldestLeavesAt === 0) this.#oldestLeavesAt = leavesAt
+    else {
+      const before = this.#slices === NONE ? [this.count - this.#sliceCount] : this.#slices
+      // Unlike `push`, it makes a list without room for more.
+      this.#slices = before.concat([leavesAt, this.#sliceCount])
     }
-    this.#sliceEndsAt = limit > MAX_ENTRIES ? now + Math.ceil(this.windowMs / MAX_ENTRIES) : 0
+    this.#sliceCount = 0
   }
 
-  #pruneSlices(now: number): void {
-    while (this.#head < this.#slices.length) {
-      if ((this.#slices[this.#head] as number) + this.windowMs >= now) break
-      this.count -= this.#slices[this.#head + 1] as number
-      this.#head += 2
-    }
-    const oldest = this.#slices[this.#head]
-    this.#oldestLeavesAt = oldest === undefined ? 0 : oldest + this.windowMs
-    if (this.#head < 64 || this.#head * 2 < this.#slices.length) return
-    this.#slices = this.#slices.slice(this.#head)
-    this.#head = 0
+  private dropOldest(): void {
+    const [count = this.count - this.#sliceCount, leavesAt = 0] = this.#slices
+    this.count -= count
+    this.#oldestLeavesAt = leavesAt
+    this.#slices = this.#slices.length > 3 ? this.#slices.slice(2) : NONE
   }
 }

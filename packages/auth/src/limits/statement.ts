@@ -84,15 +84,15 @@ export class Statement {
       else needs.push({ cost, times: 1 })
       count++
     }
-    const on = membersOf(list).map(({ meter, limit }) => {
+    const on = membersOf(list).map(({ meter, terms }) => {
       const state = this.add(meter)
       const most = needs.reduce((sum, { cost, times }) => sum + meter.costOf(cost) * times, 0)
-      meter.use(limit, this.sentAt)
+      meter.use(terms, this.sentAt)
       const reserved = meter.reserve(most, this.sentAt + this.lateMs)
       state.demanded = true
       state.reserved += reserved
       if (reserved > 0) state.under = Math.max(state.under, meter.limit)
-      return { place: state.place, meter, limit, reserved, under: meter.limit }
+      return { place: state.place, meter, limit: terms.limit, reserved, under: meter.limit }
     })
     this.#demands.push({ on, needs, requests: requests.slice(0, count) })
     return requests.slice(count)
@@ -130,9 +130,8 @@ export class Statement {
         unused.push({ place, meter, limit, late })
       }
     }
-    const sending = { sentAt: this.sentAt, lateMs: this.lateMs, now }
     for (const { place, meter } of this.#states.values()) {
-      meter.apply(this.#places[place]!, answer.places[place]!, sending)
+      meter.apply(this.#places[place]!, answer.places[place]!, this.sentAt, now)
     }
     // A request that was answered too late may be asked for again, with the same statement.
     for (const { place, meter, limit, late } of unused) {
@@ -153,10 +152,11 @@ export class Statement {
 
   #admit({ list }: WaitingRequest, now: number): boolean {
     const members = membersOf(list)
-    if (now - this.sentAt >= this.lateMs) return false
+    const countsFrom = this.sentAt + this.lateMs
+    if (now >= countsFrom) return false
     for (const { meter } of members) meter.prune(now)
-    if (members.some(({ meter, limit }) => meter.isFull(limit))) return false
-    for (const { meter, limit } of members) meter.admit(limit, now)
+    if (members.some(({ meter, terms }) => meter.isFull(terms.limit))) return false
+    for (const { meter, terms } of members) meter.admit(terms.limit, now, countsFrom)
     return true
   }
 }

@@ -20,10 +20,7 @@ export function createTenantPart({ db, changeKeys }: OperationContext): TenantPa
   const erasePortion = (tenant: string) =>
     changeKeys({}, async (tx) => {
       const ids = await lockKeyIdsOfTenant(tx, tenant)
-      const limits = await deleteAllowances(
-        tx,
-        ids.map((id) => `key:${id}`),
-      )
+      const limits = await deleteAllowances(tx, ids)
       return { hashes: await deleteKeys(tx, ids), result: { keys: ids.length, limits } }
     })
 

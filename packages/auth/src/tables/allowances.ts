@@ -5,7 +5,7 @@ import type { Db } from '@svc/core/internal'
 export type Period = number | 'day' | 'month' | 'total'
 
 export interface Rule {
-  /** Whose: `key:<id>` or `tenant:<name>`. */
+  /** Whose: the id of a key, or `tenant:<name>`. */
   readonly subject: string
   readonly period: Period
   readonly limit: number

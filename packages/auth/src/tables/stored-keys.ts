@@ -32,14 +32,20 @@ export async function findKeysByHash(
             extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
             revoked_at is not null as "isRevoked", enabled as "isEnabled", tenant,
             allowed_ips as "allowedIps", limits::text, quota::text,
-            coalesce(allowances_of, id) as "allowancesOf"
+            allowances_of as "allowancesOf"
        from svc."__svc.auth.api_keys" where key_hash = any($1::text[])`,
     [hashes.map(hexOf)],
   )
   return new Map(
     rows.map(({ hex, limits, quota, ...key }) => [
       hashOfHex(hex),
-      { ...key, limits: parsed(limits), quota: parsed(quota) },
+      {
+        ...key,
+        limits: parsed(limits),
+        quota: parsed(quota),
+        // The same text as the id: it stays in memory, as the name of the allowances.
+        allowancesOf: key.allowancesOf ?? key.id,
+      },
     ]),
   )
 }

@@ -1,6 +1,6 @@
 /** A valid key as the guard remembers it, without its text. */
 import { createNetworks, type IsWithin } from '../../addresses.ts'
-import type { KeyLimits } from '../../limits/allowances.ts'
+import type { MeterList } from '../../limits/meter-list.ts'
 import { satisfies, type Scope } from '../../scopes.ts'
 import { usageOf, type KeyUsage } from '../../usage/usage-counter.ts'
 import type { PrefixState } from '../lockout/lockout.ts'
@@ -51,7 +51,7 @@ export interface CachedKey {
   /** `null` for most keys. */
   readonly checks: RequestChecks | null
   /** `null` for a key without limits and quota. */
-  readonly limits: KeyLimits | null
+  readonly limits: MeterList | null
   /** Written by `UsageCounter`. `null` for the bootstrap key. */
   readonly usage: KeyUsage | null
   /**
@@ -70,7 +70,7 @@ export function createCachedKey(
   expiresAt: number | null = null,
   prefix: PrefixState | null = null,
   checks: RequestChecks | null = null,
-  limits: KeyLimits | null = null,
+  limits: MeterList | null = null,
 ): CachedKey {
   const frozen = Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) })
   const usage = auth.keyId === null ? null : usageOf(auth.keyId)

@@ -1,6 +1,7 @@
 /** How a key that is not in the cache is looked up: within a budget, in batches, from its row. */
 import type { Db } from '@svc/core/internal'
-import type { KeyLimits, LimitedKey } from '../../limits/allowances.ts'
+import type { LimitedKey } from '../../limits/allowances.ts'
+import type { MeterList } from '../../limits/meter-list.ts'
 import { findKeysByHash, type StoredKey } from '../../tables/stored-keys.ts'
 import { CannotDecide, UNKNOWN_KEY } from '../auth-failure.ts'
 import { unwatchedPrefix } from '../lockout/lockout.ts'
@@ -14,7 +15,7 @@ export interface KeyLookupParts {
   db: Db
   budgets: LookupBudgets
   names: ScopeNames
-  limitsOf: (key: LimitedKey) => KeyLimits | null
+  limitsOf: (key: LimitedKey) => MeterList | null
   isLockoutEnabled: boolean
 }
 

@@ -1,0 +1,63 @@
+// In a process of its own: it measures the heap.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+const KEYS = 100_000
+
+function heapUsed(): number {
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+/** As each key is used with an answer of Postgres that has fractions, as its clock has. */
+function startLimiter() {
+  const clock = { now: 1000 }
+  const due: (() => void)[] = []
+  const limiter = new Limiter({
+    now: () => clock.now,
+    schedule: (run) => due.push(run),
+    newHolder: () => 'holder',
+    send: ({ places, demands }, done) =>
+      due.push(() =>
+        done({
+          passed: demands.map(({ needs }) => needs.map(({ times }) => times)),
+          places: places.map(({ ahead }) => {
+            const stamp = Date.UTC(2030, 0, 1) + clock.now + 0.25
+            return { ahead, stamp, used: ahead + 1, validMs: 299_999.5, retryMs: 3_599_999.5 }
+          }),
+        }),
+      ),
+  })
+  const settle = () => {
+    for (let run = due.shift(); run; run = due.shift()) run()
+  }
+  return { clock, limiter, settle }
+}
+
+t.test('the limit of a key takes at most 300 bytes while the key is used', (t) => {
+  const { clock, limiter, settle } = startLimiter()
+  const ids = Array.from({ length: KEYS }, (_, n) => `${n}`.padStart(36, '0'))
+  const lists = ids.map(() => limiter.listOf([], null))
+  const before = heapUsed()
+  for (const [n, subject] of ids.entries()) {
+    lists[n] = limiter.listOf([{ subject, period: 3600, limit: 1_000_000 }], null)
+  }
+  // Two 128ths of the window.
+  for (let use = 0; use < 4; use++) {
+    for (const [n, list] of lists.entries()) {
+      if (limiter.take(list!, 1) === null) limiter.wait(list!, 1, () => {})
+      if (n % 64 === 63) settle()
+    }
+    settle()
+    clock.now += 12_000
+  }
+  const bytes = (heapUsed() - before) / KEYS
+  t.equal(limiter.size, KEYS)
+  t.ok(bytes > 100 && bytes <= 300, `${bytes} bytes`)
+  t.end()
+})
