@@ -147,7 +147,7 @@ export const importDirections: OxlintOverride[] = [
       'packages/auth/src/{addresses,errors,github-alerts,key-fields,key-format,limit-fields,restrictions,schema-pieces,schemas,scopes}.ts',
       'packages/auth/src/guard/{batch-lookup,bounded-map,credentials}.ts',
       'packages/auth/src/guard/policy/{path-rules,request-path,route-policy}.ts',
-      'packages/auth/src/guard/keys/{cache-lease,lookup-budgets,token-bucket}.ts',
+      'packages/auth/src/guard/keys/{cache-lease,token-bucket}.ts',
     ],
     auth,
     pure,
@@ -177,7 +177,6 @@ export const importDirections: OxlintOverride[] = [
   imports(
     [
       'packages/webhooks/src/{errors,schema-pieces,schemas,*-schemas}.ts',
-      'packages/webhooks/src/outbound/constants.ts',
       'packages/webhooks/src/outbound/{filter,settings,transforms}/**',
       'packages/webhooks/src/outbound/delivery/{ed25519,outcome-of-answer,sign}.ts',
       'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,webhook-url}.ts',
@@ -195,7 +194,7 @@ export const importDirections: OxlintOverride[] = [
   imports(
     [
       'packages/console/src/rights.ts',
-      'packages/console/src/access/{cookie,identity,key-refusal,same-origin}.ts',
+      'packages/console/src/access/{cookie,identity,same-origin}.ts',
     ],
     consoles,
     plugin,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { verifyDelivery } from '@svc/receiver'
 import { createAddressFilter } from '../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import { ResponseText } from '../../packages/webhooks/src/outbound/http/response-text.ts'
+import { ResponseText } from '../../packages/webhooks/src/outbound/http/post.ts'
 import {
   literalAddress,
   urlProblem,

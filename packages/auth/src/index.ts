@@ -6,7 +6,7 @@ import './guard/guard.ts'
 import './guard/request-context.ts'
 
 export { svcAuth, svcAuth as default } from './plugin.ts'
-export { authOf } from './auth-of.ts'
+export { authOf } from './guard/guard.ts'
 export type { SvcAuthOptions } from './options.ts'
 export type { ActingFor, AuthOperations } from './operations/svc-auth.ts'
 export type { Usage, UsageQuery } from './usage/usage-schemas.ts'

@@ -8,16 +8,14 @@ import {
   OWN_EVENTS,
 } from '@svc/core/internal'
 import { prepareDatabase } from './migrations.ts'
-import { PACKAGE_FOLDER } from './package-folder.ts'
 import { deleteOldLogRows, dropLogDays, makeLogDays } from './tables/delivery-log-days.ts'
-import { sweepDeletedWebhooks } from './tables/deleted-webhooks.ts'
 import type { WebhooksSettings } from './options.ts'
 import { createAddressFilter } from './outbound/http/blocked-addresses.ts'
 import { createDeliveryWorker } from './outbound/delivery/delivery-worker.ts'
 import { outboundOperations } from './operations/operations.ts'
 import { describeEvents, type DescribedEvent } from './outbound/described-event.ts'
 import { parseSeed, SigningKeys } from './outbound/delivery/ed25519.ts'
-import { QUEUE, SUBSCRIPTION } from './outbound/constants.ts'
+import { QUEUE, SUBSCRIPTION } from './outbound/delivery-queue.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
 import { countAttempts, rollUpStats } from './stats/roll-up.ts'
 import { awaitCounted } from './tables/stats.ts'
@@ -30,6 +28,7 @@ import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
 import { reencryptWebhooks } from './operations/reencrypt.ts'
 import { shiftFailureTimes } from './tables/webhook-health.ts'
 import { shiftSecretExpiry } from './tables/webhook-secrets.ts'
+import { sweepDeletedWebhooks } from './tables/webhooks.ts'
 
 export interface Outbound {
   operations: ReturnType<typeof outboundOperations>
@@ -183,6 +182,6 @@ function keepLog(core: Core, days: number): void {
 }
 
 function userAgent(): string {
-  const { version } = createRequire(PACKAGE_FOLDER)('./package.json') as { version: string }
+  const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
   return `svc-webhooks/${version}`
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Stats } from '@svc/webhooks'
 import { useCore, type Db } from '@svc/core/internal'
 import { receiver as openReceiver } from '@svc/testing'
-import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
+import { QUEUE } from '../../../packages/webhooks/src/outbound/delivery-queue.ts'
 import { THE_PROCESS } from '../../../packages/webhooks/src/operations/caller.ts'
 import { statsOperation } from '../../../packages/webhooks/src/operations/stats.ts'
 import {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { percentilesOf } from '../../../packages/webhooks/src/stats/percentiles.ts'
-import { BOUNDS } from '../../../packages/webhooks/src/tables/duration-buckets.ts'
+import { BOUNDS } from '../../../packages/webhooks/src/tables/stats.ts'
 
 /** The counts of buckets, as Postgres keeps them: each duration up to and with the bound of its bucket. */
 function countsOf(durations: readonly number[]): number[] {

@@ -1,6 +1,7 @@
 /** The guard: an `onRequest` hook before every route, which answers 503 if it cannot decide. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorText } from '@svc/core/internal'
+import { MissingKey } from '../errors.ts'
 import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
 import { isReading } from '../scopes.ts'
 import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
@@ -39,6 +40,21 @@ declare module 'fastify' {
     /** The caller; `null` on a path that needs no key, save where a `public` route was sent one. */
     auth: Auth | null
   }
+}
+
+/**
+ * The caller of a request, typed as present.
+ *
+ * @throws MissingKey (401) where no key was presented: on an open path, or on a `public` route
+ * @example
+ * app.get('/profile', async (request) => profileOf(authOf(request).userId))
+ */
+export function authOf(request: FastifyRequest): Auth {
+  if (!request.auth) {
+    // Fastify's error handler sends them, as the guard does with its own 401.
+    throw Object.assign(new MissingKey(), { headers: { 'www-authenticate': 'Bearer' } })
+  }
+  return request.auth
 }
 
 export interface GuardParts {

@@ -50,7 +50,7 @@ import {
   type OperationCall,
   type OperationContext,
 } from './context.ts'
-import { grantorOf } from './grantor.ts'
+import { grantorOf } from './key-checks.ts'
 import { keyEvent } from './key-events.ts'
 import { endOf, keyRecord, revocationOf } from './key-records.ts'
 import { checkedFields, fieldsOf, DEFAULT_FIELDS, withinLifetime } from './key-values.ts'

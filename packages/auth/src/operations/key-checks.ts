@@ -4,10 +4,10 @@
  */
 import { Type } from '@sinclair/typebox'
 import { InvalidInput } from '@svc/core'
-import { Anything, isUuid, reaches, shapeOf, withoutGate } from '@svc/core/internal'
+import { Anything, isUuid, reaches, shapeOf, withoutGate, type Db } from '@svc/core/internal'
 import { isIP } from 'node:net'
 import { createNetworks } from '../addresses.ts'
-import { AuthUnavailable } from '../errors.ts'
+import { AuthUnavailable, InvalidKey } from '../errors.ts'
 import { meets, type CachedKey } from '../guard/keys/cached-key.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import { isFailure } from '../guard/keys/key-cache.ts'
@@ -21,7 +21,7 @@ import {
   type Refusal,
 } from '../guard/refusals.ts'
 import { hashOf, LONGEST_KEY } from '../key-format.ts'
-import { isRestricted } from '../restrictions.ts'
+import { isRestricted, type Powers } from '../restrictions.ts'
 import {
   KeyCheck,
   Verification,
@@ -32,7 +32,7 @@ import {
 } from '../schemas.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
-import { operation, reachOfCall, type OperationContext } from './context.ts'
+import { operation, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
 
 const Salt = Type.String({ minLength: 32, maxLength: 1000 })
 
@@ -45,7 +45,7 @@ export function keyChecks({ db, scopes: names }: OperationContext, authenticatio
     const decision = await allowances.check(limits, cost)
     if (decision === 'passed') return undefined
     if (decision === 'unavailable') throw new AuthUnavailable()
-    return decision.meter.isQuota ? QUOTA_EXCEEDED : RATE_LIMITED
+    return decision.terms.isQuota ? QUOTA_EXCEEDED : RATE_LIMITED
   }
 
   return {
@@ -141,6 +141,25 @@ export function keyChecks({ db, scopes: names }: OperationContext, authenticatio
 
 export const isKeyValid = ({ revokedAt, enabled, expiresAt }: ApiKey): boolean =>
   revokedAt === null && enabled && (expiresAt === null || Date.parse(expiresAt) > Date.now())
+
+/** Of a caller without a row. */
+const NO_RESTRICTIONS = { expiresAt: null, allowedIps: null, limits: null, quota: null }
+
+/**
+ * The powers of the caller's key, read again: it may grant only what it has at this moment. `undefined`
+ * for the application itself, which may grant everything.
+ *
+ * @throws InvalidKey
+ */
+export async function grantorOf(tx: Db, { caller }: OperationCall): Promise<Powers | undefined> {
+  if (caller === undefined) return undefined
+  if (caller === null) return { ...NO_RESTRICTIONS, scopes: [] }
+  if (caller.keyId === null) return { ...NO_RESTRICTIONS, scopes: [...caller.scopes] }
+  const row = await findApiKey(tx, caller.keyId, null)
+  // It may have been revoked since the guard of this process read it.
+  if (!row || !isKeyValid(row)) throw new InvalidKey()
+  return row
+}
 
 const NOT_VALID: CheckedKey = {
   valid: false,

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { shapeOf } from '@svc/core/internal'
 import { TenantPage, type TenantOfAuth } from '../schemas.ts'
 import { listTenants } from '../tables/users.ts'
-import { grantorOf } from './grantor.ts'
+import { grantorOf } from './key-checks.ts'
 import { operation, reachOfCall, type OperationContext } from './context.ts'
 
 const ScopeFilter = Type.Object(

@@ -13,7 +13,16 @@ import {
 } from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
 import type {} from '@svc/auth'
-import { LinkUsed, NoKeySignIn, NotSignedIn, SessionNotFound } from '../errors.ts'
+import {
+  AddressRefused,
+  KeyNotEnough,
+  KeyRefused,
+  LinkUsed,
+  NoKeySignIn,
+  NotSignedIn,
+  SessionNotFound,
+  TooManyAttempts,
+} from '../errors.ts'
 import type { ConsoleSettings } from '../options.ts'
 import { rightsOfLinksBy, rightsOfScopes, SIGN_IN_SCOPES } from '../rights.ts'
 import {
@@ -38,7 +47,6 @@ import {
   type Identity,
   type SessionKey,
 } from './identity.ts'
-import { refusalOf } from './key-refusal.ts'
 import { hashOfToken, isToken, newToken } from './token.ts'
 
 const BOOTSTRAP: SessionKey = {
@@ -286,3 +294,19 @@ export const revocationOf = ({ id, tenant }: PortalCode): AuditRecord => ({
   target: { kind: 'link', id },
   changes: null,
 })
+
+/** The error of a sign-in with a key that the guard refuses. */
+function refusalOf(code: string | null): Error {
+  switch (code) {
+    case 'SVC_AUTH_INSUFFICIENT_SCOPE':
+      return new KeyNotEnough()
+    case 'SVC_AUTH_IP_NOT_ALLOWED':
+      return new AddressRefused()
+    case 'SVC_AUTH_BLOCKED':
+    case 'SVC_AUTH_RATE_LIMITED':
+    case 'SVC_AUTH_QUOTA_EXCEEDED':
+      return new TooManyAttempts()
+    default:
+      return new KeyRefused()
+  }
+}

@@ -1,8 +1,7 @@
 /** Checks of a webhook's settings that a schema cannot express. */
 import { compileFilter } from '@svc/core/internal'
-import { TimeoutTooLong, UnknownTransform } from '../errors.ts'
+import { InvalidMetadata, TimeoutTooLong, UnknownTransform } from '../errors.ts'
 import { assertContentType, assertCustomHeaders } from '../outbound/settings/custom-headers.ts'
-import { assertMetadata } from '../outbound/settings/metadata.ts'
 import type { AnyTransform } from '../outbound/transforms/transform.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
 
@@ -24,6 +23,17 @@ export function checkSettings(
     throw new UnknownTransform(transform, [...transforms.keys()].join(', '))
   }
 }
+
+/** Postgres stores no NUL and no half of a surrogate pair. @throws InvalidMetadata */
+function assertMetadata(metadata: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(metadata)) {
+    if (isStorable(name) && isStorable(value)) continue
+    const shown = JSON.stringify(name.slice(0, 40))
+    throw new InvalidMetadata(`metadata ${shown} holds a NUL, or half of a surrogate pair`)
+  }
+}
+
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /** Checks what depends on two settings: on what is given, and else on what the webhook has. */
 export function checkCombination(

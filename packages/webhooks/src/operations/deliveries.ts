@@ -18,14 +18,14 @@ import {
   WebhookInactive,
   WebhookNotFound,
 } from '../errors.ts'
-import { QUEUE, TEST_EVENT } from '../outbound/constants.ts'
+import { QUEUE } from '../outbound/delivery-queue.ts'
 import {
   makeAttempt,
   type AttemptSettings,
   type AttemptStep,
 } from '../outbound/delivery/attempt.ts'
 import { tracedAttempt } from '../outbound/delivery/delivery-telemetry.ts'
-import type { DescribedEvent } from '../outbound/described-event.ts'
+import { TEST_EVENT, type DescribedEvent } from '../outbound/described-event.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'

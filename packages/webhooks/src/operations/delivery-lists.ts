@@ -9,7 +9,7 @@ import {
   type DeadLetterFilter,
   type Reach,
 } from '@svc/core/internal'
-import { QUEUE } from '../outbound/constants.ts'
+import { QUEUE } from '../outbound/delivery-queue.ts'
 import {
   DeliveryAttempt,
   deliveryFilter,
@@ -31,6 +31,9 @@ import {
   withPayloads,
 } from './delivery-attempts.ts'
 import { countOf, existing, webhookIdOf } from './webhooks.ts'
+
+/** Which attempts a caller asks for, without those that are hidden from it. */
+type LogFilter = Omit<ListedDeliveries, 'tenant' | 'payloads'> & ReturnType<typeof hiddenFrom>
 
 /** A page of attempts with their payloads. */
 interface AttemptsPage {
@@ -56,56 +59,31 @@ const PAGE_BYTES = 16 * 1024 * 1024
 const NOTHING: AttemptsPage = { rows: [], hasMore: false }
 
 export function deliveryLists(core: Core, days: number, longestAttemptMs: number) {
-  async function pageOf(
-    { limit, payloads = true }: ListedDeliveries,
-    pageBytes: number | undefined,
-    list: (limit: { limit?: number }) => Promise<LogRow[]>,
-  ): Promise<AttemptsPage> {
-    const found = await list(limit === undefined ? {} : { limit: limit + 1 })
-    const wanted = limit === undefined ? found : found.slice(0, limit)
-    if (!payloads) return { rows: withoutPayloads(wanted), hasMore: wanted.length < found.length }
-    const rows =
-      pageBytes === undefined ? wanted : await fittingPage(core.readDb, wanted, pageBytes)
-    return { rows: await withPayloads(core.readDb, rows), hasMore: rows.length < found.length }
-  }
-
-  async function overAll(selection: ListedDeliveries, by: Paging) {
-    const { reach, pageBytes } = by
-    const { tenant, payloads: _, ...filter } = { ...selection, ...hiddenFrom(by) }
-    const narrowed = narrowedReach(reach, tenant)
-    if (narrowed === undefined) return NOTHING
-    return pageOf(selection, pageBytes, (limit) =>
-      listLogRows(core.readDb, days, {
-        ...filter,
-        ...limit,
-        reach: narrowed,
-        longestAttemptMs,
-      }),
-    )
-  }
-
-  async function deadOverAll(selection: ListedDeliveries, by: Paging) {
-    const { reach, pageBytes } = by
-    const {
-      tenant,
-      webhookId,
-      status = 'dead',
-      limit: _,
-      payloads: __,
-      ...filter
-    } = {
-      ...selection,
-      ...hiddenFrom(by),
+  /** A list of what the caller reaches. `find` is asked for one row more than the page has. */
+  const within =
+    (find: (filter: LogFilter, reach: Reach) => Promise<LogRow[]>): List =>
+    async (selection, by) => {
+      const { tenant, limit, payloads = true, ...filter } = { ...selection, ...hiddenFrom(by) }
+      const reach = narrowedReach(by.reach, tenant)
+      if (reach === undefined) return NOTHING
+      const most = limit === undefined ? {} : { limit: limit + 1 }
+      const found = await find({ ...filter, ...most }, reach)
+      const wanted = limit === undefined ? found : found.slice(0, limit)
+      if (!payloads) return { rows: withoutPayloads(wanted), hasMore: wanted.length < found.length }
+      const rows =
+        by.pageBytes === undefined ? wanted : await fittingPage(core.readDb, wanted, by.pageBytes)
+      return { rows: await withPayloads(core.readDb, rows), hasMore: rows.length < found.length }
     }
-    const narrowed = narrowedReach(reach, tenant)
-    if (narrowed === undefined || status !== 'dead') return NOTHING
-    const of = await recipientsOf(narrowed, webhookId)
-    return pageOf(selection, pageBytes, async (most) =>
-      attemptsOfDead(
-        await core.queues.deadLetters(core.readDb, QUEUE, { ...filter, ...of, ...most }),
-      ),
-    )
-  }
+
+  const overAll = within((filter, reach) =>
+    listLogRows(core.readDb, days, { ...filter, reach, longestAttemptMs }),
+  )
+
+  const deadOverAll = within(async ({ webhookId, status = 'dead', ...filter }, reach) => {
+    if (status !== 'dead') return []
+    const of = await recipientsOf(reach, webhookId)
+    return attemptsOfDead(await core.queues.deadLetters(core.readDb, QUEUE, { ...filter, ...of }))
+  })
 
   async function countDead(by: Caller, { tenant, webhookId }: CountedDeadLetters): Promise<Count> {
     const narrowed = narrowedReach(by.reach, tenant)

@@ -8,16 +8,16 @@ import {
   type TenantPart,
 } from '@svc/core/internal'
 import { namePrefixesOf } from '../inbound/deduplication-key.ts'
-import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
+import { QUEUE, SUBSCRIPTION } from '../outbound/delivery-queue.ts'
 import { eraseLogRows } from '../tables/delivery-log-days.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'
 import { forgetMissingEvents } from '../tables/missing-events.ts'
 import { eraseStats } from '../tables/stats.ts'
-import { forgetDeletedWebhooks } from '../tables/deleted-webhooks.ts'
 import {
   deactivateWebhooksOf,
   deleteWebhooks,
   findWebhookIdsOf,
+  forgetDeletedWebhooks,
 } from '../tables/webhooks-of-tenant.ts'
 
 export function createTenantPart(core: Core): TenantPart {

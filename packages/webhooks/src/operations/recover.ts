@@ -14,7 +14,7 @@ import {
   type Recovery,
 } from '@svc/core/internal'
 import { InvalidSpan, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
-import { QUEUE } from '../outbound/constants.ts'
+import { QUEUE } from '../outbound/delivery-queue.ts'
 import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
 import { DAY_MS, MONTH_MS } from '../tables/log-spans.ts'
 import {

@@ -24,7 +24,7 @@ import {
   WebhookNotFound,
   WebhooksLimitReached,
 } from '../errors.ts'
-import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
+import { MOST_COUNTED, QUEUE, SUBSCRIPTION, withWaiting } from '../outbound/delivery-queue.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import type { SigningKeys } from '../outbound/delivery/ed25519.ts'
 import { skippedRows } from '../outbound/delivery/log-entry.ts'
@@ -70,7 +70,6 @@ import { assertMayAim, assertMayReceive, shownTo } from './key-events.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { isDisabledAsFailing, resumeFailing } from '../outbound/health/resume-failing.ts'
 import { pause, recipientOf, resume } from '../outbound/pause.ts'
-import { MOST_COUNTED, withWaiting } from '../outbound/waiting-deliveries.ts'
 
 export interface WebhookRules extends SettingsRules {
   allowedEvents: string[]

@@ -3,6 +3,9 @@ import type { CatalogueEntry } from '@svc/core/internal'
 import type { EventDescription } from '../schemas.ts'
 import { relocatedSchema } from './relocated-schema.ts'
 
+/** The event of a test delivery. */
+export const TEST_EVENT = 'webhook.test'
+
 /** An allowed event; `payload` is its JSON Schema, `null` where the host has not defined it. */
 export interface DescribedEvent extends Omit<CatalogueEntry, 'payload'> {
   payload: object | null

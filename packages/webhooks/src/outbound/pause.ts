@@ -1,6 +1,6 @@
 /** Holds and releases the deliveries of a webhook that becomes inactive, or active again. */
 import type { Core, Db } from '@svc/core/internal'
-import { QUEUE, SUBSCRIPTION } from './constants.ts'
+import { QUEUE, SUBSCRIPTION } from './delivery-queue.ts'
 import type { Webhook } from '../schemas.ts'
 
 /**

@@ -27,7 +27,7 @@ import {
   type MissingEvent,
 } from '../tables/missing-events.ts'
 import { findWebhook } from '../tables/webhooks.ts'
-import { QUEUE, SUBSCRIPTION } from './constants.ts'
+import { QUEUE, SUBSCRIPTION } from './delivery-queue.ts'
 import type { DeliveryData } from './delivery/delivery-job.ts'
 
 type Wants = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter'>

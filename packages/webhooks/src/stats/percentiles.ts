@@ -1,5 +1,5 @@
 /** Percentiles of durations, from the counts of their buckets. */
-import { BOUNDS } from '../tables/duration-buckets.ts'
+import { BOUNDS } from '../tables/stats.ts'
 
 export interface Percentiles {
   p50: number | null

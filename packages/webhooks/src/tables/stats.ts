@@ -1,9 +1,14 @@
 /** The tables of statistics: recent attempts, and what they are rolled up into. */
 import type { Db } from '@svc/core'
 import { ADVISORY_LOCKS, withinReach, type Reach } from '@svc/core/internal'
-import { BOUNDS } from './duration-buckets.ts'
 
 export type Period = 'minute' | 'hour' | 'day'
+
+/** Upper bounds of the buckets in which durations are counted, in milliseconds; the last bucket has none. */
+export const BOUNDS = [
+  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000,
+  7000, 10_000, 15_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 3_600_000, 86_400_000,
+] as const
 
 const BUCKETS = Array.from({ length: BOUNDS.length + 1 }, (_, bucket) => bucket)
 const BOUNDS_TEXT = `'{${BOUNDS.join()}}'::integer[]`

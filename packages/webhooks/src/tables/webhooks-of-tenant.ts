@@ -1,4 +1,4 @@
-/** All webhooks of one tenant, for its erasure. */
+/** All webhooks of one tenant, for its erasure; also the deleted ones. */
 import type { Db } from '@svc/core'
 
 const PORTION = 500
@@ -34,4 +34,8 @@ export async function deleteWebhooks(db: Db, ids: readonly string[]): Promise<nu
     deleted += rowCount ?? 0
   }
   return deleted
+}
+
+export async function forgetDeletedWebhooks(db: Db, tenant: string): Promise<void> {
+  await db.query(`delete from svc."__svc.webhooks.deleted_webhooks" where tenant = $1`, [tenant])
 }

@@ -287,3 +287,12 @@ export async function webhookIdsWithin(db: Db, reach: Reach, id?: string): Promi
   )
   return rows.map((row: { id: string }) => row.id)
 }
+
+/** Deletes the tenants of webhooks that were deleted more than `days` ago. */
+export async function sweepDeletedWebhooks(db: Db, days: number): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.webhooks.deleted_webhooks"
+      where deleted_at < now() - make_interval(days => $1)`,
+    [days],
+  )
+}

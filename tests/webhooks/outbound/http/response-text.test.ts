@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ResponseText } from '../../../../packages/webhooks/src/outbound/http/response-text.ts'
+import { ResponseText } from '../../../../packages/webhooks/src/outbound/http/post.ts'
 
 function read(...chunks: (string | number[])[]): ResponseText {
   const text = new ResponseText()

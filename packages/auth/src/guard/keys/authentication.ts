@@ -22,7 +22,7 @@ import { KeyCache } from './key-cache.ts'
 import { createKeyLookup } from './key-lookup.ts'
 import { LastUsed } from './last-used.ts'
 import { withConcurrencyLimit } from './statement-limits.ts'
-import { createLookupBudgets } from './lookup-budgets.ts'
+import { createLookupBudgets } from './token-bucket.ts'
 import { UncommittedChanges } from './uncommitted-changes.ts'
 
 /** Longest wait of a request for Postgres. */

@@ -9,7 +9,7 @@ import type { BootstrapKey } from './bootstrap-key.ts'
 import type { CacheLease } from './cache-lease.ts'
 import { createCachedKey, isExpired, type CachedKey } from './cached-key.ts'
 import { isFailure, type KeyCache, type LookupResult } from './key-cache.ts'
-import type { LookupBudgets } from './lookup-budgets.ts'
+import type { LookupBudgets } from './token-bucket.ts'
 
 export interface AuthenticatorParts {
   keyCache: KeyCache

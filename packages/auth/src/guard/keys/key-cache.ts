@@ -3,8 +3,7 @@ import type { KeyFormat } from '../../key-format.ts'
 import { UNKNOWN_KEY, type KeyFailure } from '../auth-failure.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import type { CachedKey } from './cached-key.ts'
-import { createLookupBudget } from './lookup-budgets.ts'
-import type { TokenBucket } from './token-bucket.ts'
+import { createLookupBudget, type TokenBucket } from './token-bucket.ts'
 
 export type LookupResult = CachedKey | KeyFailure
 

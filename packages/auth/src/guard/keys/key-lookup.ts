@@ -9,7 +9,7 @@ import { batchLookup } from '../batch-lookup.ts'
 import type { ScopeNames } from '../../scopes.ts'
 import { checksOf, createCachedKey } from './cached-key.ts'
 import { isFailure, type LookUp, type LookupResult } from './key-cache.ts'
-import type { LookupBudgets } from './lookup-budgets.ts'
+import type { LookupBudgets } from './token-bucket.ts'
 
 export interface KeyLookupParts {
   db: Db

@@ -1,3 +1,6 @@
+/** How often something may happen, such as a query of Postgres for an unknown key. */
+import type { KeyFormat } from '../../key-format.ts'
+
 /** Holds up to `size` tokens, all of them at first, and is refilled with `perSecond` a second. */
 export class TokenBucket {
   #tokens: number
@@ -24,3 +27,19 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#size, this.#tokens + 1)
   }
 }
+
+/** How many lookups of unknown keys begin at once, and then in a second. */
+const LOOKUPS_AT_ONCE = 2000
+const LOOKUPS_PER_SECOND = 500
+
+export const createLookupBudget = (): TokenBucket =>
+  new TokenBucket(LOOKUPS_AT_ONCE, LOOKUPS_PER_SECOND)
+
+/** One for each format: unknown keys in another format do not use up the budget of ours. */
+export type LookupBudgets = Readonly<Record<KeyFormat, TokenBucket>>
+
+export const createLookupBudgets = (): LookupBudgets => ({
+  wellFormed: createLookupBudget(),
+  badChecksum: createLookupBudget(),
+  otherFormat: createLookupBudget(),
+})

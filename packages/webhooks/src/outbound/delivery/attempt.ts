@@ -1,9 +1,9 @@
+import { traceHeadersOf } from '@svc/core/internal'
 import type { HealthWatch } from '../health/health-watch.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
 import type { PostResult } from '../http/post-result.ts'
-import { KEPT_BYTES } from '../http/response-text.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
-import type { Post } from '../http/post.ts'
+import { KEPT_BYTES, type Post } from '../http/post.ts'
 import type { AnyTransform } from '../transforms/transform.ts'
 import { failedUnsent, skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
 import { maskedAnswer, SHORTEST_SECRET } from './echoed-secrets.ts'
@@ -16,7 +16,6 @@ import {
 } from './outcome-of-answer.ts'
 import { plainRequest, transformedRequest, type DeliveryRequest } from './request.ts'
 import { signedHeaders } from './sign.ts'
-import { traceHeaders } from './trace-headers.ts'
 
 /** The request of an attempt. */
 export interface Delivery {
@@ -102,6 +101,23 @@ export async function makeAttempt(
   return send(post, settings, limited, { ...delivery, isLate }, request, signal)
 }
 
+/**
+ * Sends a delivery to another address than that of its webhook: signed and with the webhook's own headers,
+ * since a caller that may send it may also read them. It is no evidence about the webhook's receiver, and
+ * a 410 does not deactivate the webhook.
+ */
+export function makeAttemptAtOtherUrl(
+  url: string,
+  post: Post,
+  settings: AttemptSettings,
+  webhook: WebhookForDelivery,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<AttemptStep> {
+  const rules = { ...settings, deactivateOnGone: false }
+  return makeAttempt(post, rules, { ...webhook, url }, { ...delivery, isAtOtherUrl: true }, signal)
+}
+
 async function send(
   post: Post,
   settings: AttemptSettings,
@@ -141,6 +157,20 @@ async function send(
     ...(isEvidence && { testedUrl: webhook.url }),
   }
   return outcomeOfAnswer(result, record, settings, new Date())
+}
+
+/**
+ * The headers of W3C that pass the trace on to the receiver, as a flat list of names and values. A header
+ * that the webhook has set itself stays as it is.
+ */
+function traceHeaders(traceContext: string, ownHeaders: string[]): string[] {
+  const own = new Set(ownHeaders.map((header) => header.toLowerCase()))
+  if (own.has('traceparent')) return []
+  const { traceparent, tracestate } = traceHeadersOf(traceContext)
+  const parent = ['traceparent', traceparent]
+  return tracestate === undefined || own.has('tracestate')
+    ? parent
+    : [...parent, 'tracestate', tracestate]
 }
 
 /** An answer that is cut off, or broken off, may end inside of a secret. */

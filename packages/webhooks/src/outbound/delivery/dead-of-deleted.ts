@@ -4,7 +4,7 @@
  */
 import type { Core, Db, Settled } from '@svc/core/internal'
 import { findDeletedWebhooks, keepWebhooks } from '../../tables/webhooks.ts'
-import { QUEUE } from '../constants.ts'
+import { QUEUE } from '../delivery-queue.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '@svc/core/internal'
 import { insertLogRows } from '../../tables/delivery-log.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
-import { QUEUE } from '../constants.ts'
+import { QUEUE } from '../delivery-queue.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
@@ -21,11 +21,15 @@ import {
   skippedAttempt,
   type AttemptRecord,
 } from './attempt-record.ts'
-import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
+import {
+  makeAttempt,
+  makeAttemptAtOtherUrl,
+  type AttemptSettings,
+  type AttemptStep,
+} from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
-import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRows } from './log-entry.ts'
 import { isUndecided, UndecidedDeliveries } from './undecided-deliveries.ts'
 import { KnownWebhooks } from './known-webhooks.ts'

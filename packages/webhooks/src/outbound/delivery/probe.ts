@@ -15,7 +15,8 @@ import {
   findWebhooksForDelivery,
   type WebhookForDelivery,
 } from '../../tables/webhooks-for-delivery.ts'
-import { QUEUE, TEST_EVENT } from '../constants.ts'
+import { QUEUE, waitingOf } from '../delivery-queue.ts'
+import { TEST_EVENT } from '../described-event.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings, type Delivery } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
@@ -24,7 +25,6 @@ import { tracedAttempt } from './delivery-telemetry.ts'
 import { rowOf } from './log-entry.ts'
 import { insertAccepted } from './record-deliveries.ts'
 import type { Post } from '../http/post.ts'
-import { waitingOf } from '../waiting-deliveries.ts'
 import { reactivate, reactivateIn } from '../health/resume-failing.ts'
 
 /** What a probe may take besides its attempt. */

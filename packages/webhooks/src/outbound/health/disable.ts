@@ -4,7 +4,7 @@ import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
 import { deactivateWebhooks } from '../../tables/webhook-health.ts'
 import { auditChange } from '../audit.ts'
 import { pause } from '../pause.ts'
-import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
+import { MOST_COUNTED, waitingOf } from '../delivery-queue.ts'
 
 /**
  * Makes webhooks inactive; those that are so already stay as they are. After the commit the caller

@@ -1,7 +1,7 @@
 /** Warns of webhooks whose attempts have all failed for a while, and disables them. */
 import type { Core, Db } from '@svc/core/internal'
 import { lockFailing, markWarned, PORTION } from '../../tables/webhook-health.ts'
-import { QUEUE } from '../constants.ts'
+import { QUEUE } from '../delivery-queue.ts'
 import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
 import type { AutoDisable } from './auto-disable-options.ts'
 import { disable } from './disable.ts'

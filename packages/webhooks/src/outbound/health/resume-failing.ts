@@ -1,7 +1,7 @@
 /** Makes webhooks active again that were disabled as failing. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
-import { QUEUE } from '../constants.ts'
+import { MOST_COUNTED, QUEUE, waitingOf } from '../delivery-queue.ts'
 import { publishLifecycle } from '../lifecycle-events.ts'
 import { recoverMissed } from '../recover-missing.ts'
 import { missedSince } from '../../tables/missed-since.ts'
@@ -9,7 +9,6 @@ import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
 import type { StoredWebhook } from '../../tables/webhook-row.ts'
 import { auditChange } from '../audit.ts'
 import { resume } from '../pause.ts'
-import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
 
 /** Has the function run after the commit of the transaction. Returns whether it will be. */
 export type AfterCommit = (run: () => void) => boolean

@@ -1,4 +1,6 @@
+import { StringDecoder } from 'node:string_decoder'
 import type { Dispatcher } from 'undici'
+import { storableText } from '@svc/core/internal'
 import type { IsBlocked } from './blocked-addresses.ts'
 import { classifyError, isOurFault } from './classify-error.ts'
 import { ConnectPhases, type ConnectPhase } from './connect-phases.ts'
@@ -6,10 +8,11 @@ import { guardedAgent, type Connections } from './guarded-agent.ts'
 import type { Failure, PostResult } from './post-result.ts'
 import type { Proxy } from './proxy-tunnel.ts'
 import { resolverOf, type Lookup } from './resolver.ts'
-import { ResponseText } from './response-text.ts'
 
 /** How many bytes of an answer are read; the rest is cut off. */
 const MAX_ANSWER_BYTES = 64 * 1024
+/** How much of an answer the delivery log keeps. */
+export const KEPT_BYTES = 1024
 /** Headers of every request. Without compression the start of an answer is readable in the log. */
 const COMMON_HEADERS = ['Accept-Encoding', 'identity']
 const JSON_TYPE = 'application/json'
@@ -282,3 +285,23 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 type ResponseHeaders = Record<string, string | string[] | undefined>
+
+/** Counts an answer's bytes and keeps the first KiB of them as text. */
+export class ResponseText {
+  bytes = 0
+  #text = ''
+  #decoder: StringDecoder | undefined
+
+  add(chunk: Buffer): void {
+    const room = KEPT_BYTES - this.bytes
+    this.bytes += chunk.length
+    if (room <= 0) return
+    // A character may be split between chunks or at the cut: the decoder holds an incomplete one back.
+    this.#decoder ??= new StringDecoder('utf8')
+    this.#text += this.#decoder.write(chunk.subarray(0, room))
+  }
+
+  toString(): string {
+    return storableText(this.#text)
+  }
+}

@@ -1,12 +1,18 @@
-/** Counts the deliveries of webhooks that have not ended. */
+/** The queue of deliveries, and how many of a webhook wait in it. */
 import type { Core, Db } from '@svc/core/internal'
-import { QUEUE } from './constants.ts'
+
+/** The subscription through which published events fan out to webhooks. */
+export const SUBSCRIPTION = '__svc.webhooks'
+
+/** One job is one delivery to one webhook; the webhook's id is its recipient. */
+export const QUEUE = '__svc.webhooks.deliver'
 
 /** The most that are counted for a single webhook. */
 export const MOST_COUNTED = 10_000
 /** The most that are counted for each webhook of a list. */
 export const MOST_COUNTED_IN_LIST = 1000
 
+/** How many deliveries of each webhook have not ended. */
 export const waitingOf = (
   { queues }: Pick<Core, 'queues'>,
   db: Db,
