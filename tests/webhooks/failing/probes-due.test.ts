@@ -1,9 +1,11 @@
 import { receiver as openReceiver } from '@svc/testing'
 import { useCore } from '@svc/core/internal'
 import t, { type Test } from 'tap'
+import { QUEUE } from '../../../packages/webhooks/src/outbound/delivery-queue.ts'
 import { takeProbes } from '../../../packages/webhooks/src/tables/webhook-health.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
+import { scene } from './support/scene.ts'
 
 const REGISTRATIONS = `svc."__svc.webhooks.registrations"`
 const autoDisable = { failingForSeconds: 3600, minAttempts: 1, probeEverySeconds: 3600 }
@@ -46,6 +48,30 @@ t.test('a webhook is due again after the time between probes', async (t) => {
   t.equal(rows.length, 3)
   for (const { seconds } of rows) t.ok(seconds > 1800, `${seconds} seconds`)
 })
+
+for (const [what, maxAttempts, withoutJobs, headers] of [
+  ['a waiting delivery', 1000, 'none', { 'x-svc-event': 'order.created' }],
+  ['a dead letter', 1, QUEUE, { 'x-svc-event': 'order.created', 'x-svc-attempt': '2' }],
+  ['a test', 1, `${QUEUE}%`, { 'x-svc-test': 'true' }],
+] as const) {
+  t.test(`a probe with ${what} that has failed does not delay the next one`, async (t) => {
+    const { app, receiver, isDisabled, hasStopped } = await scene(t, {
+      core: { worker: { maxAttempts } },
+      // An attempt may take far longer than the test.
+      deliveryTimeoutMs: 600_000,
+      autoDisable: { failingForSeconds: 0.2, minAttempts: 2, probeEverySeconds: 0.5 },
+    })
+    await until(async () => {
+      await app.svc.events.publish('order.created', {})
+      return isDisabled()
+    })
+    await until(hasStopped)
+    await app.svc.database.query('delete from svc_jobs.job where name like $1', [withoutJobs])
+    const probes = receiver.received.length + 4
+    await receiver.waitFor(probes, { timeoutMs: 50_000 })
+    t.match(receiver.received.at(-1)!.headers, headers)
+  })
+}
 
 t.test('many webhooks without deliveries do not keep others from being probed', async (t) => {
   const { core, receiver, probe, id } = await disabledWebhooks(t, 60)

@@ -147,16 +147,17 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
 }
 
 /**
- * The attempt of a waiting delivery could not begin: the next probe is due after so many seconds. A row that
- * another transaction has locked keeps its lease.
+ * The probes of these webhooks have ended, or could not begin: the next ones are due after so many seconds,
+ * or when they were. A row that another transaction has locked keeps its lease.
  */
-export async function postponeProbes(db: Db, ids: string[], seconds: number): Promise<void> {
+export async function endProbes(db: Db, ids: string[], seconds: number): Promise<void> {
   if (ids.length === 0) return
   await db.query(
     `update svc."__svc.webhooks.registrations"
         set probe_after = now() + make_interval(secs => $2)
       where id in (select id from svc."__svc.webhooks.registrations"
-                    where id = any($1::uuid[]) order by id for no key update skip locked)`,
+                    where id = any($1::uuid[]) and probe_after > now() + make_interval(secs => $2)
+                    order by id for no key update skip locked)`,
     [ids, seconds],
   )
 }

@@ -7,10 +7,13 @@ import {
   type Core,
   type Db,
   type Outcome,
+  type Settled,
   type Worker,
 } from '@svc/core/internal'
 import { insertLogRows } from '../../tables/delivery-log.ts'
+import { endProbes } from '../../tables/webhook-health.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
+import type { AutoDisable } from '../health/auto-disable-options.ts'
 import { QUEUE } from '../delivery-queue.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'
@@ -42,6 +45,7 @@ const MAX_LARGE_BYTES = 32 * 1024 * 1024
 
 export interface WorkerSettings extends AttemptSettings {
   deliveryLogRetentionDays: number
+  autoDisable: AutoDisable | null
 }
 
 export function createDeliveryWorker(
@@ -49,7 +53,7 @@ export function createDeliveryWorker(
   post: Post,
   settings: WorkerSettings,
 ): Worker<DeliveryData, PreparedDelivery, AttemptRecord> {
-  const { deliveryLogRetentionDays: days } = settings
+  const { deliveryLogRetentionDays: days, autoDisable } = settings
   const budget = new ByteBudget(MAX_LARGE_BYTES)
   const known = new KnownWebhooks()
   const filters = new UndecidedDeliveries(core)
@@ -68,10 +72,14 @@ export function createDeliveryWorker(
         : performLarge(core.db, budget, post, settings, filters, job, prepared, signal),
     lost: lostAttempt,
     record: attempts,
-    follow(db, settled) {
+    async follow(db, settled) {
       const runs: (() => void)[] = []
       following.set(settled, runs)
-      return recordDeliveries(core, db, days, settled, (run) => runs.push(run) > 0)
+      await recordDeliveries(core, db, days, settled, (run) => runs.push(run) > 0)
+      // Only a host that probes has a probe to end.
+      if (autoDisable?.probeEverySeconds) {
+        await endProbes(db, settled.flatMap(failedProbe), autoDisable.probeEverySeconds)
+      }
     },
     followed(settled) {
       for (const run of following.get(settled) ?? []) run()
@@ -170,6 +178,10 @@ function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: Deliver
   // Fetched while the webhook was being restricted: it waits for its turn with the others.
   return !webhook.active || (webhook.isRestricted && !grant)
 }
+
+/** The webhook that a job has probed without success. */
+const failedProbe = ({ job, outcome }: Settled<DeliveryData, AttemptRecord>): string[] =>
+  job.isProbe === true && outcome.kind !== 'completed' ? [job.data.recipient] : []
 
 /** A probe that fails uses up no attempt: the delivery keeps waiting. */
 const hasFailed = (

@@ -10,7 +10,7 @@ import {
 } from '@svc/core/internal'
 import { insertLogRows } from '../../tables/delivery-log.ts'
 import { open } from '../../tables/sealed-columns.ts'
-import { postponeProbes, PORTION, takeProbes } from '../../tables/webhook-health.ts'
+import { endProbes, PORTION, takeProbes } from '../../tables/webhook-health.ts'
 import {
   findWebhooksForDelivery,
   type WebhookForDelivery,
@@ -91,7 +91,7 @@ export class Probes {
     if (left.length === 0) return
     const waiting = await waitingOf({ queues }, db, left, 1)
     const isWaiting = (id: string): boolean => (waiting.get(id) ?? 0) > 0
-    await postponeProbes(db, left.filter(isWaiting), PROBE_AGAIN_SECONDS)
+    await endProbes(db, left.filter(isWaiting), PROBE_AGAIN_SECONDS)
     const idle = await findWebhooksForDelivery(
       db,
       left.filter((id) => !isWaiting(id)),
@@ -107,6 +107,8 @@ export class Probes {
         }
       }),
     )
+    const probed = idle.map(({ id }) => id)
+    if (!stopping.aborted) await endProbes(db, probed, this.#everySeconds)
   }
 
   /** Without a waiting delivery: with the newest dead letter, or with a test where there is none to send. */
