@@ -1,7 +1,7 @@
 /**
  * The text of a key: `svc_` (or the letters of the option `keyPrefix`), 32 random characters, 6 of a
- * checksum. By the fixed start and the
- * checksum secret scanners find leaked keys, and typing errors are refused without a query.
+ * checksum. Secret scanners find leaked keys by the fixed start and the checksum, and typing errors are
+ * refused without a query.
  */
 import { hash as hashText, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'

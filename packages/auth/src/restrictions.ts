@@ -88,7 +88,7 @@ export function assertKeepsCounts(
   }
 }
 
-/** Those of a key that nobody has restricted. */
+/** The bounds of a key that nobody has restricted. */
 export const UNBOUND: Bounds = {
   expiresAt: null,
   allowedIps: null,

@@ -136,7 +136,7 @@ const NOTHING = { demanded: false, ahead: 0, held: 0, returned: 0, stamp: 0 }
 const rulesOf = (subject: string, limits: readonly Limit[]): Rule[] =>
   limits.map(({ limit, perSeconds }) => ({ subject, period: perSeconds, limit }))
 
-/** Those of which the least is left: the quota alone where there is one. */
+/** The members that `remaining` looks at: the quota alone where there is one. */
 function counted(limits: MeterList, now: number): MeterList[] {
   const members = membersOf(limits)
   for (const { meter } of members) meter.prune(now)

@@ -18,7 +18,7 @@ const OFTEN_MS = 5000
 const SELDOM_MS = 20_000
 /** How long no allowances are requested ahead of need after none were granted. */
 const MORE_AHEAD_MS = 1000
-/** Others can give something back: after as long Postgres is asked again. */
+/** For how long a refusal of Postgres is believed: another process can give something back. */
 const KNOWN_MS = 30_000
 const KNOWN_MS_OF_QUOTA = 10_000
 const IDLE_MS_OF_QUOTA = 10_000
@@ -55,13 +55,12 @@ export class Meter extends SlidingLog {
   /** When something of what all processes used becomes free. `null`: not known, or never. */
   #freeAt: number | null = null
 
-  /** `terms`: the ones that it holds allowances for. */
   constructor(subject: string, terms: Terms) {
     super(terms)
     this.subject = subject
   }
 
-  /** That of those terms: the lowest that was used of late. */
+  /** The limit that it holds allowances for: the lowest that was used of late. */
   get limit(): number {
     return this.terms.limit
   }
@@ -202,16 +201,16 @@ export class Meter extends SlidingLog {
     this.toReturn(held, this.heldStamp)
   }
 
-  /** Gives back what was granted and is used by none. */
+  /** Gives back what was granted to requests that were answered too late. */
   giveBack(count: number, stamp: number): void {
     this.#used = Math.max(0, this.#used - count)
     this.toReturn(count, stamp)
   }
 
-  /** With the next statement. */
+  /** The next statement gives so many back. */
   private toReturn(count: number, stamp: number): void {
     const oldest = this.#oldestStamp ?? this.#grantStamp
-    // Those before are of a period that is over.
+    // What was to be returned until now is of a period that has ended.
     if (this.isQuota && stamp > oldest) this.returned = 0
     if (count === 0) return
     const isOnly = this.returned === 0 && this.held === 0
@@ -274,12 +273,12 @@ export class Meter extends SlidingLog {
     return this.#heldUntil !== null && now >= this.#heldUntil
   }
 
-  /** The last third of the time for which what it holds may be used. */
+  /** Whether only a third is left of the time for which what it holds may be used. */
   private isEnding(now: number): boolean {
     return this.held > 0 && !this.isQuota && this.isOverBy(now + this.leaseMs / 3)
   }
 
-  /** As "__svc.auth.grant_of_window" has it. */
+  /** For how long it may use what it holds, as "__svc.auth.grant_of_window" has it. */
   private get leaseMs(): number {
     const { windowMs } = this.terms
     return Math.min(windowMs, Math.max(60_000, Math.min(windowMs / 12, 300_000)))
@@ -303,7 +302,7 @@ export class Meter extends SlidingLog {
     return this.isUnchanged(now, this.isQuota ? KNOWN_MS_OF_QUOTA : KNOWN_MS)
   }
 
-  /** Whether none was granted ahead of need of late. */
+  /** Whether Postgres has granted too few ahead of need within the last second. */
   private isShort(now: number): boolean {
     return this.#target === 0 && this.isUnchanged(now, MORE_AHEAD_MS)
   }

@@ -21,8 +21,8 @@ export class SlidingLog {
   /** When the oldest of the slices before it leaves the window; 0 without one. */
   #oldestLeavesAt = 0
   /**
-   * How many requests the oldest one has; then of each later one when it leaves, and how many it has.
-   * It is empty where there is one: that has all requests that are not of the current slice.
+   * The number of requests in the oldest slice, then for each later one its time of leaving and its number.
+   * It is empty while the oldest is the only one: its number is `count` less that of the current slice.
    */
   #slices = NONE
 

@@ -12,7 +12,7 @@ export interface WaitingRequest {
   readonly settle: (decision: 'passed' | 'unavailable' | MeterList) => void
 }
 
-/** Of requests of one key with different costs so many go into a statement. */
+/** How many runs of requests with equal cost one demand has at most. */
 const MOST_NEEDS = 100
 
 interface PlaceState {
@@ -33,7 +33,7 @@ interface DemandState extends Demand {
     reserved: number
     under: number
   }[]
-  /** Those that it is for, in the order in which they came. */
+  /** The requests that wait for it, in the order in which they came. */
   readonly requests: readonly WaitingRequest[]
 }
 
@@ -73,7 +73,7 @@ export class Statement {
     return state
   }
 
-  /** Asks for requests of one key. Returns those that do not find room. */
+  /** Asks for requests of one key. Returns the requests that have no room in the statement. */
   demand(list: MeterList, requests: WaitingRequest[]): WaitingRequest[] {
     const needs: Need[] = []
     let count = 0

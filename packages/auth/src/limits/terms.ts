@@ -1,4 +1,4 @@
-/** What a limit or quota says, apart from whose it is. */
+/** The terms of a limit or quota: how many in which time, and how header fields name them. */
 import type { Period, Rule } from '../tables/allowances.ts'
 
 /** Keys with equal limits share them: they take no memory of a key, and stay in the processor's caches. */

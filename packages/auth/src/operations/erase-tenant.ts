@@ -54,7 +54,7 @@ export function createTenantPart({ db, changeKeys }: OperationContext): TenantPa
       const rollUps = await deleteUsageOfTenant(db, tenant)
       const ofTenant = await deleteAllowances(db, [`tenant:${tenant}`])
       const users = await deleteUsersOfTenant(db, tenant)
-      // Those that were being created: that holds the row of their user. Now no more can be.
+      // Keys that were being created meanwhile: a create locks the row of its user, which is gone now.
       const late = await eraseKeys(tenant)
       const lateRollUps = late.keys > 0 ? await deleteUsageOfTenant(db, tenant) : 0
       return {

@@ -129,7 +129,7 @@ export function keyChecks({ db, scopes: names }: OperationContext, authenticatio
       input: Salt,
       output: shapeOf<string | null>(),
       async run(by, salt) {
-        // It is the operator's.
+        // The bootstrap key is the operator's: a caller with a tenant does not reach it.
         if (!reaches(reachOfCall(by), null)) return null
         const seal = bootstrapKey.seal(salt)
         if (seal === undefined) throw new AuthUnavailable()
@@ -142,7 +142,7 @@ export function keyChecks({ db, scopes: names }: OperationContext, authenticatio
 export const isKeyValid = ({ revokedAt, enabled, expiresAt }: ApiKey): boolean =>
   revokedAt === null && enabled && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
-/** Of a caller without a row. */
+/** A caller without a row has no restrictions. */
 const NO_RESTRICTIONS = { expiresAt: null, allowedIps: null, limits: null, quota: null }
 
 /**

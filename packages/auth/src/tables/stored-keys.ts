@@ -43,7 +43,7 @@ export async function findKeysByHash(
         ...key,
         limits: parsed(limits),
         quota: parsed(quota),
-        // The same text as the id: it stays in memory, as the name of the allowances.
+        // The text of the id itself, and no copy of it: it stays in memory as the name of the allowances.
         allowancesOf: key.allowancesOf ?? key.id,
       },
     ]),

@@ -40,7 +40,7 @@ export interface PortalLink {
   expiresInSeconds?: number | undefined
 }
 
-/** A link that nobody has followed yet. Its text is not kept. */
+/** A link that can still be used. Its text is not kept. */
 export interface ListedLink {
   id: string
   tenant: string
@@ -73,7 +73,7 @@ export interface SvcConsole {
    */
   portalLink: (link: PortalLink) => Promise<string>
   /**
-   * Links that nobody has followed and that have not expired, newest first: of all tenants, or of one.
+   * Links that can still be used, newest first: of all tenants, or of one.
    *
    * @throws InvalidInput, Unavailable
    */
@@ -82,7 +82,7 @@ export interface SvcConsole {
   revokeLink: (id: string) => Promise<void>
   /**
    * Ends the sessions of a tenant, of a person (the host's id, or that of the user of a key), or of a
-   * person in a tenant, and withdraws their links that nobody has followed: in every process, within a
+   * person in a tenant, and withdraws their links that were not used: in every process, within a
    * second. For a logout, or for someone who has left. The login of the host goes on.
    *
    * @returns how many sessions and links it ended

@@ -63,7 +63,7 @@ export const portalCalls = {
       })
     },
   ),
-  /** Links that nobody has followed yet. */
+  /** Links that can still be used. */
   'portal.links': reads(
     'tenants:write',
     LinkList,

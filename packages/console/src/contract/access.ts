@@ -25,7 +25,7 @@ export interface ListedSession {
   current: boolean
 }
 
-/** A link into the portal that nobody has followed yet. `keyId`: the key with which it ends. */
+/** A link into the portal that can still be used. `keyId`: the key with which it ends. */
 export interface ListedLink {
   id: string
   tenant: string

@@ -1,4 +1,4 @@
-/** Links of the portal: each is followed once. */
+/** Links of the portal: each can be used once. */
 import { withOwnAccess } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import type { ConsoleParts } from '../console-parts.ts'

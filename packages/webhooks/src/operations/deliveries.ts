@@ -113,7 +113,7 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
         const deliveryId = uuidOf(input.deliveryId)
         const work = { action: 'redeliver', from: deliveryId ?? input.deliveryId, url, by }
         return await queueDelivery(core, webhookId, work, async (db) => {
-          // Only now: to a caller that does not reach the webhook it does not exist.
+          // Checked here, and not before: for a caller that does not reach it the webhook does not exist.
           if (url !== undefined) assertAddress(url, settings.isBlocked, by)
           if (deliveryId === undefined) throw new DeliveryNotFound(input.deliveryId)
           const days = settings.deliveryLogRetentionDays
@@ -170,7 +170,7 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
         const webhookId = webhookIdOf(id)
         return await core.within(by.db, async (db) => {
           const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
-          // How many there are says what was published.
+          // The number of its dead letters would say what was published.
           if (!by.seesKeyEvents) {
             const { events } = existing(webhookId, await findWebhook(db, webhookId, by.reach))
             assertMayReceive(by, events)

@@ -112,7 +112,7 @@ export function recoveryOperations(core: Core, logDays: number) {
           const webhook = existing(id, await findWebhook(db, id, by.reach))
           assertMayReceive(by, webhook.events)
           const recovery = await core.queues.recover(db, request)
-          // What are more, or of more days, are written down in the background.
+          // If there are more, or of more days, the events are written down in the background.
           const deliveries =
             isMissing && seen.isAll && fromMs > Date.now() - MONTH_MS
               ? await prepareMissing(db, recovery, webhook, logDays)

@@ -25,7 +25,7 @@ const NOTHING: Omit<StatsRow, 'at'> = {
   firstAttempts: [],
 }
 
-/** What took shorter is read again each time. */
+/** A reading that took less is not remembered. */
 const LONG_MS = 100
 const LONGEST_REMEMBERED_MS = 10_000
 

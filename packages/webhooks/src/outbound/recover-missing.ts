@@ -155,13 +155,13 @@ async function countMatched(
   return count
 }
 
-/** Of all recoveries of this process, which share its time. */
+/** The filters of all recoveries of this process: together they take a bounded share of its time. */
 const filters = new DeferredFilters()
 
 /** Events whose payloads are read at a time. */
 const READ_AT_A_TIME = 200
 
-/** Of those after `n`. */
+/** Deletes those after the number `after` that the filter does not match. */
 async function dropUnmatched(
   db: Db,
   recoveryId: string,
@@ -248,7 +248,7 @@ async function countPortion(
   return { done: 0, isFinished: count === 0 }
 }
 
-/** They wait with the retries, as redriven dead letters do: new deliveries keep their latency. */
+/** The job waits with the retries, as a redriven dead letter does: new deliveries keep their latency. */
 function jobOf({ event, eventId }: MissingEvent, recipient: string) {
   const deliveryId = uuidv7()
   const data: DeliveryData = { event, eventId, recipient, deliveryId }

@@ -62,7 +62,7 @@ const COLUMNS = `id, source, tenant, outcome, reason, event, event_id as "eventI
 
 /** What a row is inserted from. */
 export interface NewInboundRow extends Omit<InboundRow, 'event' | 'eventId'> {
-  /** Of its events; the first that is new is the event of the row. */
+  /** The names of its events; the first event that is new is that of the row. */
   events: string[]
   eventIds: string[]
   /** Whether the payload of its one event is the body, byte for byte: the body is not sent again. */

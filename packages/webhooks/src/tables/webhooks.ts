@@ -53,7 +53,7 @@ const isIn = (state: string): string => `(${state}::text is null
   or ${state} = 'paused' and not active and disabled_reason is null
   or ${state} = 'disabled' and not active and disabled_reason is not null)`
 
-/** At most `most`. */
+/** How many there are, counted up to `most`. */
 export async function countWebhooks(
   db: Db,
   { state }: Pick<Page, 'state'>,
@@ -82,7 +82,7 @@ export async function findWebhook(
   return rows[0] && asWebhook(rows[0])
 }
 
-/** No other transaction can change them until this one ends. Deleted ones are left out. */
+/** Keeps these webhooks from being changed until the transaction ends. Deleted ones are left out. */
 export async function lockWebhooks(
   db: Db,
   ids: string[],
@@ -96,7 +96,7 @@ export async function lockWebhooks(
   return rows
 }
 
-/** No other transaction can change it until this one ends. */
+/** Locks the webhook until the transaction ends. */
 export async function lockWebhook(
   db: Db,
   id: string,
@@ -196,7 +196,7 @@ export async function replaceSecret(
   return asWebhook(rows[0])
 }
 
-/** How many steps the filters took. Webhooks that others have locked are left out, as are removed filters. */
+/** Writes how many steps filters took. Webhooks that are locked or have no filter any more are left out. */
 export async function writeFilterCosts(
   db: Db,
   costs: [webhookId: string, steps: number][],
@@ -213,7 +213,7 @@ export async function writeFilterCosts(
   )
 }
 
-/** No other transaction makes one for the tenant until this one ends. Returns how many it has. */
+/** How many webhooks the tenant has. No other transaction adds one until this one ends. */
 export async function countWebhooksOf(db: Db, tenant: string): Promise<number> {
   await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.tenants}, hashtext($1))`, [tenant])
   const { rows } = await db.query(

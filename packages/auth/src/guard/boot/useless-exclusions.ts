@@ -1,4 +1,4 @@
-/** Exclusions that have not the effect that they seem to have, or one that is hardly meant. */
+/** Exclusions that open nothing, or that open a management path. */
 import type { FastifyBaseLogger } from 'fastify'
 import { ExclusionOpensManagement } from '../../errors.ts'
 import { exclusionsOf, findOpenedManagementPath, type PathOptions } from '../policy/path-rules.ts'

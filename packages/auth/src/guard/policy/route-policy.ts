@@ -110,6 +110,6 @@ function guarded(required: Requirement): GuardedPolicy {
 /** A copy of the scopes: a handler can change the list in the route's config. */
 export function requirement(required: readonly Scope[]): Requirement {
   const scopes = new Set(required)
-  if (scopes.has('read')) scopes.add('write') // which includes it
+  if (scopes.has('read')) scopes.add('write') // `write` includes `read`
   return { scopes: [...scopes], refusal: insufficientScope([...scopes]) }
 }

@@ -11,7 +11,7 @@ import { type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
 interface Dropped {
-  /** What was given; the attempts of those that are dropped have failed as one that is tried again. */
+  /** All that were given. Those that are dropped have the result of an attempt that is tried again. */
   settled: SettledDelivery[]
   /** The jobs of those that are dropped, with their next attempt. */
   dropped: DeliveryJob[]

@@ -13,7 +13,7 @@ export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
    * webhook's state.
    */
   url?: string
-  /** A test: it is marked as one, and tells of nothing that has happened. */
+  /** A test: it is marked as one, and no event has happened. */
   isTest?: boolean
 }
 

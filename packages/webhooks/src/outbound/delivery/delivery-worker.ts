@@ -136,7 +136,7 @@ async function perform(
   if (isUndecided(job)) {
     const delayMs = filters.turnInMs()
     if (delayMs !== null) return { kind: 'postponed', delayMs }
-    // As if it had never been: no row of the log says so.
+    // The webhook does not want the event: no row of the log tells of it.
     if (!(await filters.matches(job, payload))) return { kind: 'cancelled' }
   }
   // Another host may be able to read the secret.
@@ -157,7 +157,7 @@ async function perform(
   return { ...outcome, schedule: scheduleAfter(webhook.retry ?? {}, published, Math.random) }
 }
 
-/** Whether the attempts left in the row of the job are not, or not surely, those that it has. */
+/** Whether the delivery may have another number of attempts left than the row of its job says. */
 const hasSchedule = ({ retry }: WebhookForDelivery, { data }: DeliveryJob): boolean =>
   retry !== null || data.publishedRetryLimit !== undefined
 

@@ -7,13 +7,13 @@ import { MASK } from '../settings/custom-headers.ts'
 /** A shorter text may be any word: it is no secret, and an answer without it would say nothing. */
 export const SHORTEST_SECRET = 4
 const SHORTEST_PART = 8
-/** Of a secret that the end of the text cuts off, fewer characters are left as they are. */
+/** The end of the text may cut a secret off: its beginning is masked if it has this many characters. */
 const SHORTEST_CUT = 4
 
 /** The spellings of secrets to look for, the longest first. */
 export type SecretSpellings = readonly string[]
 
-/** Of the webhooks whose answers came last. */
+/** How many sets of spellings are kept: a webhook has one. */
 const MOST_KNOWN = 500
 const known = new Map<string, SecretSpellings>()
 

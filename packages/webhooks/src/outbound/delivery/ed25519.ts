@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, hkdfSync, sign, type KeyObject } fro
 const SEED_BYTES = 32
 /** RFC 8410, section 7: the bytes before the seed in a PKCS #8 key. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
-/** Deriving a key takes as long as signing with it. With this limit all take some megabytes. */
+/** How many webhooks have their keys kept, in some megabytes: deriving a key takes as long as signing with it. */
 const MOST_KNOWN = 10_000
 
 export interface SigningKey {
@@ -48,7 +48,7 @@ export class SigningKeys {
     return keys
   }
 
-  /** The same, of an id that anybody may have given: it takes no place of a known webhook. */
+  /** The keys of an id that anybody may have sent: they are not kept, and so displace no others. */
   derive(webhookId: string): readonly SigningKey[] {
     return this.#seeds.map((seed) => {
       const privateKey = keyOf(Buffer.from(hkdfSync('sha256', seed, '', webhookId, SEED_BYTES)))

@@ -36,13 +36,13 @@ const PROBE_MARGIN_SECONDS = 5
  */
 const PROBE_AGAIN_SECONDS = 0.5
 
-/** The others are left to the next check, of this process or of another one. */
+/** How many portions one check takes. The others are left to the next one, in whichever process. */
 const MOST_PORTIONS = 20
 
 /** Payloads of dead letters in memory at a time. */
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** Dead letters to another address than the webhook's, which are passed over. */
+/** How many dead letters are read. Those that went to another address than the webhook's are passed over. */
 const MOST_LETTERS = 100
 
 export interface ProbeSettings extends AttemptSettings {
@@ -171,7 +171,7 @@ export class Probes {
     })
   }
 
-  /** It is written nowhere. */
+  /** A test has no job and no row in the log. */
   async #probeWithTest(webhook: WebhookForDelivery, stopping: AbortSignal): Promise<void> {
     const { id: webhookId, url } = webhook
     const payload = JSON.stringify({ webhookId, sentAt: new Date().toISOString() })

@@ -7,7 +7,7 @@ export interface Message {
   deliveryId: string
   /** 1, 2, … over all attempts of one delivery. */
   attempt: number
-  /** It shows whether the receiver works, and tells of nothing that has happened. */
+  /** A test: it shows whether the receiver works, and no event has happened. */
   isTest?: boolean | undefined
   /** The tenant of the event, where the receiver gets the events of all tenants. */
   tenant?: string | null | undefined

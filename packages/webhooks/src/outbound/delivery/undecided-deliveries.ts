@@ -1,6 +1,6 @@
 /**
- * Decides the filters that the publish of an event has left to the delivery, and notes at each webhook how
- * dear its filter is.
+ * Decides the filters that the publish of an event has left to the delivery, and records how many
+ * steps the filter of each webhook takes.
  */
 import {
   compileFilterMatch,
@@ -18,7 +18,7 @@ const WRITE_EVERY_MS = 10_000
 
 /** How many deliveries are decided, or wait for it, in a slot of the worker. */
 const MOST_IN_SLOTS = 4
-/** About what one takes, with the rest after it. */
+/** About how long a decision takes, with the attempt that follows it. */
 const DECISION_MS = 20
 
 /** Whether the filter of a delivery is not decided yet. A redriven one was, and so was a retried one. */
@@ -41,8 +41,8 @@ export class UndecidedDeliveries {
   }
 
   /**
-   * How long a delivery has to wait for its turn outside of the worker: all would have the slots that
-   * deliveries without such a filter need. Each is given a turn of its own. `null`: it is its turn.
+   * How long a delivery has to wait outside of the worker until its filter is decided; `null`: it need
+   * not wait. If all of them waited in the worker, they would hold the slots that other deliveries need.
    */
   turnInMs(): number | null {
     if (this.#inSlots < MOST_IN_SLOTS) return null

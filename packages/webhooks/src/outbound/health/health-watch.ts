@@ -16,7 +16,7 @@ interface Parts {
   log: { warn(details: object, message: string): void }
 }
 
-/** After an attempt. It is recorded by then, with others of its time. */
+/** How long after an attempt results are counted: it is recorded by then, with others of its time. */
 const SOON_MS = 1000
 const AGAIN_MS = 50
 const MOST_TRIES = 20

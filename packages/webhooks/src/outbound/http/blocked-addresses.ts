@@ -149,7 +149,7 @@ function matcherOf(cidrs: readonly string[]): (address: string, family: Family) 
     const network = networkOf(cidr)
     if (network === null) throw new TypeError(`${cidr} is not a network`)
     const { address, bits, family } = network
-    // A prefix whole names no network of IPv4, and opens none: all of them would be a mistake.
+    // The whole prefix of NAT64 opens no network of IPv4: it would open all of them.
     const alias = family === 'ipv6' && bits > 96 ? aliasOf(groupsOf(address)) : null
     if (alias === null) lists[family].addSubnet(address, bits, family)
     else lists.ipv4.addSubnet(alias, bits - 96, 'ipv4')

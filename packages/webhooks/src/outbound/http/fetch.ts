@@ -38,7 +38,7 @@ export function createFetch(settings: PostSettings): Fetch {
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(json === undefined ? {} : { body: json }),
-        // They are rare. A connection that was kept could end as the next one is sent.
+        // Such requests are rare: a connection that was kept could end as the next one is sent.
         reset: true,
         signal: AbortSignal.timeout(timeoutMs),
       })

@@ -177,7 +177,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#way = way
     this.#reject = reject
     this.#signal = signal
-    // What came while the process was busy is read first.
+    // An answer that came while the process was busy is read first.
     this.#deadline = setTimeout(() => setImmediate(() => this.#onDeadline()), timeoutMs)
     signal.addEventListener('abort', this.#onAbort)
   }

@@ -8,7 +8,7 @@ export const MAX_HEADERS = 20
 const MAX_NAME_CHARACTERS = 200
 export const MAX_VALUE_BYTES = 4096
 
-/** Stands where a value is not shown. */
+/** What is shown in place of a value. */
 export const MASK = '***'
 
 /** RFC 9110, section 5.6.2: a token. */

@@ -9,7 +9,7 @@ export interface RetrySchedule {
 
 export const MAX_ATTEMPTS = 30
 export const MAX_DELAY_SECONDS = 7 * 24 * 3600
-/** Deliveries that failed together do not come back together. */
+/** How much a delay varies: deliveries that failed together are not all tried again together. */
 const JITTER = 0.1
 
 /** How often a delivery is tried; `null` where the settings of the process decide. */

@@ -51,7 +51,7 @@ function indented(json: string, longest: number): string {
     const isEmpty = isClosing && (before === '{' || before === '[')
     const begins = before === '{' || before === '[' || before === ','
     if ((begins || isClosing) && !isEmpty) {
-      // Not more of an indent than is shown.
+      // An indent is no longer than the part of it that is shown.
       text += `\n${' '.repeat(Math.min(2 * depth, longest - text.length + 1))}`
     }
     text += token === ':' ? ': ' : token.startsWith('"') ? readable(token) : token
