@@ -3,6 +3,8 @@ import type { Terms } from './terms.ts'
 
 /** Up to this limit each request has its own time; beyond it, those of a slice of the window share one. */
 const MAX_ENTRIES = 128
+/** A slice goes on until it has this part of the limit: a key far below its limit takes no memory for more. */
+const LEAST_PART = 1024
 /** Logs with two slices or fewer share it. */
 const NONE: number[] = []
 
@@ -32,12 +34,13 @@ export class SlidingLog {
 
   /**
    * `limit`: above 128, requests of one slice are counted as if all came at the time of the last, so
-   * that a log never has more than about 128 entries.
+   * that a log never has more than about 128 entries. They may count for too long, and never too briefly.
    */
   add(at: number, limit: number): void {
     if (this.#sliceCount > 0) {
       const sliceMs = Math.ceil(this.terms.windowMs / MAX_ENTRIES)
-      if (limit <= MAX_ENTRIES || at - (at % sliceMs) > this.#sliceAt) this.endSlice()
+      const isFull = this.#sliceCount * LEAST_PART >= limit
+      if (limit <= MAX_ENTRIES || (isFull && at - (at % sliceMs) > this.#sliceAt)) this.endSlice()
     }
     if (at > this.#sliceAt) this.#sliceAt = at
     this.#sliceCount++
