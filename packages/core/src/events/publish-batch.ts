@@ -144,7 +144,7 @@ export class PublishBatch {
   }
 
   #apart(lockMs: number): Turn {
-    return { db: this.#database.held.db, lockMs }
+    return { db: this.#database.held, lockMs }
   }
 
   async #write(toPublish: ToPublish, turn: Turn = { db: this.#database.db }): Promise<Published> {

@@ -35,7 +35,7 @@ export interface Database {
   /** For what only reads, see readers.ts. */
   readers: Readers
   /** For statements that wait for a lock of others: nobody waits for one of these connections. */
-  held: { pool: StatementPool; db: Db }
+  held: Db
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
   background<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
   /** The config of the one connection that listens. */
@@ -105,10 +105,7 @@ export async function openDatabase(
         workerPool.pooled ? inTransactions(pool, ms) : cancelling(pool, workerPool, ms),
       workerPool,
       readers: reading,
-      held: {
-        pool: held,
-        db: workerPool.pooled ? inTransactions(held) : poolWithQueryTimeout(held),
-      },
+      held: workerPool.pooled ? inTransactions(held) : poolWithQueryTimeout(held),
       background: (run, limit = {}) =>
         transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS, ...limit }),
       pooled: workerPool.pooled,

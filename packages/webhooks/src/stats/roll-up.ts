@@ -1,6 +1,6 @@
 /** The tasks that roll the statistics up, and with them the results of attempts at each webhook. */
 import type { Core } from '@svc/core/internal'
-import { hasRecent, rollUpOlder, rollUpRecent, sweepStats, type Working } from '../tables/stats.ts'
+import { rollUpOlder, rollUpRecent, sweepStats, type Working } from '../tables/stats.ts'
 
 const ROLL_UP_SECONDS = 10
 const HOUR_IN_SECONDS = 3600
@@ -26,9 +26,8 @@ export async function countAttempts(
   works: (webhook: Working) => void,
   stopping?: AbortSignal,
 ): Promise<boolean> {
-  if (!(await hasRecent(core.db))) return true
   for (let hasMore = true; hasMore && !stopping?.aborted;) {
-    const rolledUp = await core.transaction(rollUpRecent)
+    const rolledUp = await rollUpRecent(core.db)
     if (rolledUp === null) return false
     rolledUp.working.forEach(works)
     hasMore = rolledUp.hasMore

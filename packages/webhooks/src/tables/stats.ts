@@ -73,14 +73,6 @@ async function lockStats(db: Db): Promise<boolean> {
   return rows[0].locked
 }
 
-/** Whether any attempt is not rolled up: one statement, where a roll-up takes a transaction of four. */
-export async function hasRecent(db: Db): Promise<boolean> {
-  const { rows } = await db.query(
-    'select exists (select from svc."__svc.webhooks.recent_attempts") as yes',
-  )
-  return rows[0].yes
-}
-
 /** A webhook that was disabled as failing, and has taken a delivery at this address. */
 export interface Working {
   id: string
@@ -91,15 +83,18 @@ export interface Working {
 export type RolledUp = { hasMore: boolean; working: Working[] } | null
 
 /**
- * Counts a portion of the recent attempts into minutes, and into the columns of their webhooks. In a
- * transaction. Attempts of a webhook whose row another transaction has locked are left: no delivery waits for
- * such a lock.
+ * Counts a portion of the recent attempts into minutes, and into the columns of their webhooks. Attempts of a webhook
+ * whose row another transaction has locked are left: no delivery waits for such a lock. It is one statement, since
+ * each process that makes attempts calls it once a second.
  */
 export async function rollUpRecent(db: Db): Promise<RolledUp> {
-  if (!(await lockStats(db))) return null
   const { rows } = await db.query(
-    `with recent as materialized (
-       select ctid, webhook_id, succeeded from svc."__svc.webhooks.recent_attempts" limit $1
+    `with turn as materialized (
+       select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.webhookStats}) as is_ours
+        where exists (select from svc."__svc.webhooks.recent_attempts")
+     ), recent as materialized (
+       select ctid, webhook_id, succeeded from svc."__svc.webhooks.recent_attempts"
+        where (select is_ours from turn) limit $1
      ), known as materialized (
        select id, failing_since, failed_attempts, warned_at, last_success_at
          from svc."__svc.webhooks.registrations"
@@ -155,12 +150,14 @@ export async function rollUpRecent(db: Db): Promise<RolledUp> {
                  not webhook.active and webhook.disabled_reason = 'failing' is true
                    and webhook.failing_since is null as is_working
      )
-     select (select count(*) = $1 from recent) and exists (select from taken) as "hasMore",
+     select (select is_ours from turn) is not false as "isOurs",
+            (select count(*) = $1 from recent) and exists (select from taken) as "hasMore",
             (select coalesce(json_agg(json_build_object('id', id, 'url', url)), '[]')::text
                from changed where is_working) as working`,
     [PORTION],
   )
-  return { hasMore: rows[0].hasMore, working: JSON.parse(rows[0].working) as Working[] }
+  const { isOurs, hasMore, working } = rows[0]
+  return isOurs ? { hasMore, working: JSON.parse(working) as Working[] } : null
 }
 
 /** For `advance`: waits for the rows of webhooks that others have locked and that attempts are counted into. */

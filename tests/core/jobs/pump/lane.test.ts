@@ -1,5 +1,7 @@
 import t from 'tap'
-import { lastOfLap } from '../../../../packages/core/src/jobs/pump/lane.ts'
+import { DirectClaims } from '../../../../packages/core/src/jobs/pump/direct-claims.ts'
+import { lastOfLap, roomOfFetch } from '../../../../packages/core/src/jobs/pump/lane.ts'
+import { Slots } from '../../../../packages/core/src/jobs/pump/slots.ts'
 
 const CASES: [recipients: string[], after: string, last: string | undefined][] = [
   [['b', 'c', 'a'], '', 'c'],
@@ -14,4 +16,39 @@ for (const [recipients, after, last] of CASES) {
     t.equal(lastOfLap(recipients, after), last)
     t.end()
   })
+}
+
+for (const [concurrency, needsRoom, left] of [
+  [256, false, 48],
+  [256, true, 0],
+  [1, false, 0],
+] as const) {
+  t.test(
+    `during a fetch a publish may claim ${left} of ${concurrency} slots${needsRoom ? ' where jobs wait for room' : ''}`,
+    (t) => {
+      const slots = new Slots(concurrency)
+      const none = () => {
+        throw new Error('not to be called')
+      }
+      const claims = new DirectClaims({
+        queue: 'q',
+        db: { query: none },
+        owner: 'this process',
+        slots,
+        recipients: { begin: none },
+        fetcher: {
+          admitAndBegin: none,
+          beginAdmitted: none,
+          hasTooManyUnsettled: () => false,
+        },
+        first: { needsRoom },
+        giveBack: none,
+        log: { error: none },
+      })
+      claims.open()
+      slots.reserve('first', roomOfFetch(slots.free('first'), needsRoom))
+      t.equal(claims.room(), left)
+      t.end()
+    },
+  )
 }

@@ -182,6 +182,14 @@ export class Lane {
   }
 }
 
+/**
+ * The slots that a fetch of the first lane reserves, of those that are free. A quarter is left to publishes, which
+ * claim their own jobs as they write them: a job that finds all slots reserved needs a fetch of its own, and so does
+ * the next one. Where jobs wait for room they come first.
+ */
+export const roomOfFetch = (free: number, needsRoom: boolean): number =>
+  needsRoom ? free : free - Math.floor(free / 4)
+
 /** The last of these recipients in the order of a lap that begins after `after`. */
 export function lastOfLap(recipients: readonly string[], after: string): string | undefined {
   const behind = recipients.filter((recipient) => recipient <= after)

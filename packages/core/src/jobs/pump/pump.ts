@@ -13,7 +13,7 @@ import { Attempts } from './attempts.ts'
 import { DirectClaims } from './direct-claims.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchAhead } from './fetch-ahead.ts'
-import { Lane } from './lane.ts'
+import { Lane, roomOfFetch } from './lane.ts'
 import { LaneDueTimes } from './lane-due-times.ts'
 import { LaneLoops, type PumpLog } from './lane-loops.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
@@ -132,7 +132,7 @@ export class Pump {
     const first = new Lane({
       ...ofLane,
       lane: 'first',
-      room: () => ({ first: fetcher.room('first'), retry: 0 }),
+      room: () => ({ first: roomOfFetch(fetcher.room('first'), first.needsRoom), retry: 0 }),
     })
     const retries = new Lane({
       ...ofLane,
