@@ -12,7 +12,7 @@ const CLAIMED_HERE_EVERY_MS = 1000
 const DEBOUNCE_MS = 3
 
 interface Listeners {
-  /** Whether this process will claim the next job of the recipient itself. */
+  /** Whether this process claims the next job of the recipient itself. */
   claimsNext: (queue: string, recipient: string) => boolean
   wake: (queue: string) => void
   recipientsReady: (queue: string, recipients: readonly string[] | null) => void
@@ -42,13 +42,15 @@ export class WorkerNotifications {
   }
 
   /**
-   * There are jobs to claim of these recipients; `null`: of any restricted one. About those that this process works
-   * on by then a notification is sent only once a second.
+   * There are jobs to claim of these recipients; `null`: of any restricted one. About those that this process claims
+   * itself a notification is sent only once a second.
    */
   recipientsReady(queue: string, recipients: readonly string[] | null): void {
     const known = this.#ready.get(queue)
     if (known === null) return
-    const all = recipients && new Set([...(known ?? []), ...recipients])
+    const named = recipients?.filter((recipient) => this.#isToName(queue, recipient))
+    if (named?.length === 0) return
+    const all = named && new Set([...(known ?? []), ...named])
     this.#ready.set(queue, all && all.size <= MOST_NAMED ? all : null)
     this.#sendSoon()
   }
@@ -89,9 +91,7 @@ export class WorkerNotifications {
     this.#timer = undefined
     const pending = [...this.#pending]
     for (const [queue, recipients] of this.#ready) {
-      const named = [...(recipients ?? [])].filter((recipient) => this.#isToName(queue, recipient))
-      if (recipients !== null && named.length === 0) continue
-      pending.push([RESTRICTED_CHANNEL, new Set([[queue, ...named].join('\n')])])
+      pending.push([RESTRICTED_CHANNEL, new Set([[queue, ...(recipients ?? [])].join('\n')])])
     }
     this.#pending.clear()
     this.#ready.clear()

@@ -35,7 +35,10 @@ t.test('jobs of a recipient with an open circuit go aside, and are claimed', asy
 
 t.test('an order whose attempt runs here is left out until that has ended', async (t) => {
   const states = new RecipientStates()
-  const rows = [row('a', { restricted: true, ordered: true }), row('b', { restricted: true })]
+  const rows = [
+    row('a', { restricted: true, ordered: true }),
+    row('b', { restricted: true, maxInFlight: 2 }),
+  ]
   t.equal(states.haveOrder, false)
   states.apply(rows, true)
   t.equal(states.haveOrder, true)
@@ -47,7 +50,7 @@ t.test('an order whose attempt runs here is left out until that has ended', asyn
   claimed(true)
   states.began('b')
   states.apply(rows, true)
-  t.same([states.isRunning('a'), states.isRunning('b')], [true, false])
+  t.same([states.claimsNext('a'), states.claimsNext('b')], [true, true])
   t.same(namesOf(states.claimable(5000)), ['b'])
   t.equal(states.done('a'), true, 'more wait')
   t.same(namesOf(states.claimable(0)), ['a', 'b'])
@@ -214,5 +217,23 @@ t.test('an attempt counts for its rate’s span, and while it may be on its way'
   t.same(
     ['a', 'unknown'].map((recipient) => states.isRestricted(recipient)),
     [true, false],
+  )
+})
+
+t.test('what is to be claimed here is told to no other process', async (t) => {
+  const states = new RecipientStates()
+  states.apply([row('a', { restricted: true, rateSeconds: 1 }), row('b')], true)
+  t.equal(states.claimsNext('a'), true, 'a claim is due')
+  states.claimBegins(['a'])
+  t.equal(states.claimsNext('a'), true, 'a claim is under way')
+  states.claimEnded({ recipient: 'a', isTold: true, isBusy: false }, 0, true)
+  t.equal(states.claimsNext('a'), false, 'nothing waits, as far as this process knows')
+  t.equal(states.done('a'), false, 'the end of an attempt frees no allowance of a rate')
+  t.equal(states.claimsNext('a'), false)
+  states.haveNew(['a'])
+  t.equal(states.claimsNext('a'), true)
+  t.same(
+    ['b', 'c'].map((recipient) => states.claimsNext(recipient)),
+    [false, false],
   )
 })

@@ -195,10 +195,10 @@ export class Pump {
     return this.#recipients.restricted.endedJobs
   }
 
-  /** Whether an attempt of this ordered recipient is made here, and the job after it will be as well. */
+  /** Whether this process claims the next job of this restricted recipient by itself, and has a slot for it. */
   claimsNext(recipient: string): boolean {
     return (
-      !this.#isStopping && this.#fetcher.room('retry') > 0 && this.#recipients.claimsNext(recipient)
+      !this.#isStopping && this.#slots.mayStart('retry') && this.#recipients.claimsNext(recipient)
     )
   }
 

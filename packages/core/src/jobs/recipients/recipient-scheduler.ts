@@ -237,9 +237,9 @@ export class RecipientScheduler {
     }
   }
 
-  /** Whether an attempt of this ordered recipient is under way here: this process claims the next one. */
+  /** See `RecipientStates`. */
   claimsNext(recipient: string): boolean {
-    return this.#states.isRunning(recipient)
+    return this.#states.claimsNext(recipient)
   }
 
   /** Whether only claims of its jobs aside make attempts of the recipient. */

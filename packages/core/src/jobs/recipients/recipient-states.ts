@@ -191,16 +191,21 @@ export class RecipientStates {
     if (state?.row.ordered) state.isRunning = true
   }
 
-  /** Whether an attempt of this ordered recipient is under way here. */
-  isRunning(recipient: string): boolean {
-    return this.#states.get(recipient)?.isRunning === true
+  /**
+   * Whether this process claims the next job of this restricted recipient by itself: an attempt of an order is under
+   * way here, or a claim is due.
+   */
+  claimsNext(recipient: string): boolean {
+    const state = this.#states.get(recipient)
+    return state?.row.restricted === true && (state.isRunning || state.emptyUntil === 0)
   }
 
   /** An attempt of this restricted recipient is done. Returns whether another job of it may wait. */
   done(recipient: string): boolean {
     const state = this.#states.get(recipient)
     if (!state) return false
-    const hasNext = !state.row.ordered || state.hasNext
+    // The end of an attempt frees no allowance of a rate.
+    const hasNext = state.row.ordered ? state.hasNext : state.row.maxInFlight !== null
     if (hasNext) this.ready([recipient])
     Object.assign(state, { isRunning: false, isBusy: false, hasNext: false })
     return hasNext
