@@ -170,3 +170,35 @@ t.test(
     t.throws(() => verify({ headers: old }), { code: 'SVC_DELIVERY_OUTSIDE_TOLERANCE' })
   },
 )
+
+t.test('the headers of a sender may begin with a prefix of its own', async (t) => {
+  const own = {
+    'X-Acme-Timestamp': String(NOW),
+    'x-acme-signature': signature('new'),
+    'x-acme-signature-previous': signature('old'),
+  }
+  for (const headerPrefix of ['X-Acme-', 'x-acme-']) {
+    for (const one of ['new', 'old']) t.ok(verify({ headers: own, secret: one, headerPrefix }))
+  }
+  t.throws(() => verify({ headers: own, secret: 'new' }), { message: /x-svc-timestamp/ })
+  t.throws(() => verify({ headerPrefix: 'X-Acme-' }), { message: /x-acme-timestamp/ })
+  const both = { ...headers, ...own }
+  t.ok(verify({ headers: both }))
+  t.ok(verify({ headers: both, secret: 'old', headerPrefix: 'X-Acme-' }))
+  for (const wrong of [
+    '',
+    'X-Acme',
+    'Webhook-',
+    'content-',
+    '-',
+    5,
+    null,
+    `X-${'a'.repeat(40)}-`,
+  ]) {
+    t.throws(
+      () => verify({ headerPrefix: wrong as never }),
+      { name: 'InvalidVerification', message: /"headerPrefix"/ },
+      String(wrong),
+    )
+  }
+})

@@ -123,7 +123,8 @@ t.test('arguments of a receiver are checked', async (t) => {
   const code = 'SVC_CORE_INVALID_OPTION'
   const rejected: [unknown, RegExp][] = [
     ['whsec_a', /^receiver: the options must be an object, got a string$/],
-    [{ secrets: 'whsec_a' }, /no option "secrets"; there are: secret, answer$/],
+    [{ secrets: 'whsec_a' }, /no option "secrets"; there are: secret, answer, headerPrefix$/],
+    [{ headerPrefix: 5 }, /"headerPrefix" must be a text such as "X-Acme-", got 5$/],
     [{ answer: [] }, /the list of answers is empty/],
     [{ answer: '503' }, /is a status, \{ status, headers, body, delayMs \}.* got a string$/],
     [{ answer: [200, 99] }, /"status" must be a status from 200 to 599, got 99$/],

@@ -10,6 +10,7 @@ t.test('an option that is not given has its default', async (t) => {
     openapi: true,
     deliveryTimeoutMs: 10_000,
     allowedNetworks: [],
+    headerPrefix: 'X-Svc-',
     standardWebhooks: false,
     ed25519: null,
     transforms: new Map(Object.entries(BUILT_IN)),
@@ -107,5 +108,28 @@ t.test('the error for a wrong option has its name and the expected value', async
   ]
   for (const [options, message] of cases) {
     t.throws(() => resolveWebhooksOptions(options), { message }, JSON.stringify(options))
+  }
+})
+
+t.test('a prefix of header names makes names that are nobody else’s', async (t) => {
+  const longest = `X-${'a'.repeat(29)}-`
+  for (const headerPrefix of ['X-Acme-', 'x-', 'A-', 'Acme2-Hook-', 'Webhooks-', longest]) {
+    t.equal(resolveWebhooksOptions({ headerPrefix }).headerPrefix, headerPrefix)
+  }
+  const names = 'Webhook- Accept- Access-Control- Content- If- Proxy- Sec- Transfer- X-Forwarded-'
+  const ofOthers = names.split(' ').flatMap((name) => [name, name.toLowerCase(), `${name}Acme-`])
+  for (const headerPrefix of [
+    ...ofOthers,
+    ...['', '-', 'X', 'X-Acme', '1-', '-X-', 'X_Acme-', 'X Acme-', 'X-Äcme-', 'X-Acme-\n', 'X:-'],
+    longest.replace('a', 'aa'),
+    null,
+    5,
+    ['X-Acme-'],
+  ]) {
+    t.throws(
+      () => resolveWebhooksOptions({ headerPrefix }),
+      { code: 'SVC_CORE_INVALID_OPTION', message: /"headerPrefix" must be at most 32/ },
+      String(headerPrefix),
+    )
   }
 })

@@ -10,6 +10,25 @@ export function checkedBody(body: unknown): Uint8Array {
   )
 }
 
+/**
+ * The same rule as that of the option `headerPrefix` of `@svc/webhooks`: no other prefix is one of a sender.
+ */
+const PREFIX =
+  /^(?!(?:accept|access-control|content|if|proxy|sec|transfer|webhook|x-forwarded)-)[a-z][a-z0-9-]*-$/i
+const LONGEST_PREFIX = 32
+
+/** In lower case, as headers are looked up. @throws InvalidVerification */
+export function checkedPrefix(headerPrefix: unknown): string {
+  const isPrefix =
+    typeof headerPrefix === 'string' &&
+    headerPrefix.length <= LONGEST_PREFIX &&
+    PREFIX.test(headerPrefix)
+  if (isPrefix) return headerPrefix.toLowerCase()
+  throw new InvalidVerification(
+    'verifyDelivery: "headerPrefix" must be that of the sender, such as "X-Acme-": at most 32 letters, digits and "-" that begin with a letter and end with "-", and not as names of HTTP or of Standard Webhooks begin',
+  )
+}
+
 /** The keys that can verify a delivery. */
 export interface Keys {
   secrets: string[]

@@ -1,4 +1,4 @@
-/** HMAC-SHA256 with the webhook's secret: `X-Svc-Signature`, and `v1` of Standard Webhooks 1.0. */
+/** HMAC-SHA256 with the webhook's secret: `…-Signature`, and `v1` of Standard Webhooks 1.0. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { missingHeader, neededHeader, soleHeader, type DeliveryHeaders } from './headers.ts'
 import { standardSignatures } from './standard-signatures.ts'
@@ -10,11 +10,12 @@ export function hasHmac(
   body: Uint8Array,
   secrets: readonly string[],
   toleranceSeconds: number,
+  prefix: string,
 ): boolean {
-  const timestamp = neededHeader(headers, 'x-svc-timestamp')
+  const timestamp = neededHeader(headers, `${prefix}timestamp`)
   checkTimestamp(timestamp, toleranceSeconds)
   const isOwn = isAnyEqual(
-    readSignatures(headers),
+    readSignatures(headers, prefix),
     secrets.map((secret) => hmac(secret, `${timestamp}.`, body)),
   )
   // The secrets before the last two rotations sign only here.
@@ -61,12 +62,12 @@ function keyOf(secret: string): Buffer | null {
 }
 
 /** The well-formed signatures of both headers: Node's hex decoder stops at other characters. */
-function readSignatures(headers: DeliveryHeaders): Buffer[] {
+function readSignatures(headers: DeliveryHeaders, prefix: string): Buffer[] {
   const values = [
-    soleHeader(headers, 'x-svc-signature'),
-    soleHeader(headers, 'x-svc-signature-previous'),
+    soleHeader(headers, `${prefix}signature`),
+    soleHeader(headers, `${prefix}signature-previous`),
   ].filter((value) => value !== undefined)
-  if (values.length === 0) throw missingHeader('x-svc-signature')
+  if (values.length === 0) throw missingHeader(`${prefix}signature`)
   return values
     .filter((value) => /^sha256=[0-9a-f]{64}$/i.test(value))
     .map((value) => Buffer.from(value.slice('sha256='.length), 'hex'))

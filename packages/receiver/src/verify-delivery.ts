@@ -1,4 +1,4 @@
-import { checkedBody, checkedKeys, checkedTolerance } from './checked-options.ts'
+import { checkedBody, checkedKeys, checkedPrefix, checkedTolerance } from './checked-options.ts'
 import { hasEd25519 } from './ed25519.ts'
 import type { DeliveryHeaders } from './headers.ts'
 import { hasHmac } from './hmac.ts'
@@ -28,6 +28,12 @@ export interface VerifyDeliveryOptions {
   publicKey?: string | readonly string[] | undefined
   /** How far the timestamp may be from now, in seconds, into the past and into the future. @default 300 */
   toleranceSeconds?: number | undefined
+  /**
+   * What the names of the sender's headers begin with: its option `headerPrefix`. Those of Standard Webhooks
+   * have no other names.
+   * @default 'X-Svc-'
+   */
+  headerPrefix?: string | undefined
 }
 
 /**
@@ -53,13 +59,15 @@ export function verifyDelivery<Payload = unknown>({
   secret,
   publicKey,
   toleranceSeconds = 300,
+  headerPrefix = 'X-Svc-',
 }: VerifyDeliveryOptions): Delivery<Payload> {
   const { secrets, publicKeys } = checkedKeys(secret, publicKey)
   const bytes = checkedBody(body)
   const tolerance = checkedTolerance(toleranceSeconds)
+  const prefix = checkedPrefix(headerPrefix)
   const checks: (() => boolean)[] = []
   if (publicKeys.length > 0) checks.push(() => hasEd25519(headers, bytes, publicKeys, tolerance))
-  if (secrets.length > 0) checks.push(() => hasHmac(headers, bytes, secrets, tolerance))
+  if (secrets.length > 0) checks.push(() => hasHmac(headers, bytes, secrets, tolerance, prefix))
   if (!isOneTrue(checks)) {
     throw new InvalidDelivery(
       'SVC_DELIVERY_SIGNATURE_MISMATCH',

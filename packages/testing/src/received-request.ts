@@ -22,20 +22,26 @@ export interface ReceivedRequest {
 /** A webhook's secret, or several. A public key (`whpk_…`) verifies what is signed with ed25519. */
 export type ReceiverSecret = string | readonly string[]
 
-/** @throws InvalidVerification where `secret` is not one */
+/** @throws InvalidVerification where `secret` is not one, or `headerPrefix` none */
 export function recordOf(
   { method = '', url = '', headers }: IncomingMessage,
   body: Buffer,
   secret: ReceiverSecret | undefined,
+  headerPrefix: string,
 ): ReceivedRequest {
   const raw = body.toString()
-  const verified = secret === undefined ? null : isSigned(headers, body, secret)
+  const verified = secret === undefined ? null : isSigned(headers, body, secret, headerPrefix)
   return { method, url, headers, body: parsed(raw), raw, verified, at: new Date() }
 }
 
-function isSigned(headers: IncomingHttpHeaders, body: Buffer, secret: ReceiverSecret): boolean {
+function isSigned(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  secret: ReceiverSecret,
+  headerPrefix: string,
+): boolean {
   try {
-    verifyDelivery({ headers, body, secret })
+    verifyDelivery({ headers, body, secret, headerPrefix })
     return true
   } catch (error) {
     if (!(error instanceof InvalidDelivery)) throw error

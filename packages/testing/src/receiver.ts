@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidOption } from '@svc/core'
-import { isIntegerFrom, resolveOptions, type OptionRules } from '@svc/core/internal'
+import { isIntegerFrom, isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import { recordOf, type ReceivedRequest, type ReceiverSecret } from './received-request.ts'
 import { answersInTurn, write, type ReceiverAnswers } from './receiver-answers.ts'
 import { timeoutOf } from './timeout.ts'
@@ -16,6 +16,8 @@ export interface ReceiverOptions {
   secret?: ReceiverSecret | undefined
   /** How requests are answered, as {@link Receiver.answer} takes it. @default 200 */
   answer?: ReceiverAnswers | undefined
+  /** The `headerPrefix` of the host. @default 'X-Svc-' */
+  headerPrefix?: string | undefined
 }
 
 /** An HTTP server of the test that records what is delivered to it. */
@@ -45,12 +47,14 @@ export interface Receiver {
 interface Resolved {
   secret: ReceiverSecret | undefined
   answer: ReceiverAnswers
+  headerPrefix: string
 }
 
 // The values are checked where they are used, since both may be set later as well.
 const RULES = {
   secret: { expects: 'a secret', is: () => true },
   answer: { expects: 'an answer', is: () => true, default: 200 },
+  headerPrefix: { expects: 'a text such as "X-Acme-"', is: isString, default: 'X-Svc-' },
 } satisfies OptionRules
 
 /**
@@ -65,7 +69,8 @@ const RULES = {
  * const [request] = await hook.waitFor(1) // request.verified is true
  */
 export async function receiver(options: ReceiverOptions = {}): Promise<Receiver> {
-  const { secret, answer } = resolveOptions<Resolved>('receiver', RULES, options)
+  const { secret, answer, headerPrefix } = resolveOptions<Resolved>('receiver', RULES, options)
+  const eventHeader = `${headerPrefix}Event`.toLowerCase()
   let nextAnswer = answersInTurn(answer)
   const changes = new EventEmitter().setMaxListeners(0)
   let isClosed = false
@@ -95,7 +100,7 @@ export async function receiver(options: ReceiverOptions = {}): Promise<Receiver>
     const body = await buffer(request).catch(() => undefined)
     if (!body) return // The sender is gone.
     try {
-      const received = recordOf(request, body, made.secret)
+      const received = recordOf(request, body, made.secret, headerPrefix)
       made.received.push(received)
       const answer = nextAnswer(received)
       // A function that throws at once fails the `waitFor` of its own request.
@@ -118,19 +123,24 @@ export async function receiver(options: ReceiverOptions = {}): Promise<Receiver>
     for (;;) {
       if (mistake) throw mistake
       if (made.received.length >= n) return made.received
-      if (isClosed) throw new Error(tooFew(made.received, n, 'before it was closed'))
+      if (isClosed) throw new Error(tooFew(made.received, n, eventHeader, 'before it was closed'))
       await once(changes, 'change', { signal }).catch(() => {
-        const told = tooFew(made.received, n, `within ${timeoutMs} ms`)
+        const told = tooFew(made.received, n, eventHeader, `within ${timeoutMs} ms`)
         throw new Error(`${told}: ${whatToCheck(made)}`)
       })
     }
   }
 }
 
-function tooFew(received: ReceivedRequest[], n: number, until: string): string {
+function tooFew(
+  received: ReceivedRequest[],
+  n: number,
+  eventHeader: string,
+  until: string,
+): string {
   const names = Map.groupBy(
     received,
-    ({ headers, method, url }) => headers['x-svc-event'] ?? `${method} ${url}`,
+    ({ headers, method, url }) => headers[eventHeader] ?? `${method} ${url}`,
   )
   const named = [...names].map(([name, { length }]) => (length > 1 ? `${length} × ${name}` : name))
   const came = named.length > 0 ? ` (${named.join(', ')})` : ''

@@ -18,6 +18,7 @@ import {
 } from './outbound/health/auto-disable-options.ts'
 import { isNetwork } from './outbound/http/blocked-addresses.ts'
 import { resolveProxy, type ProxyOptions } from './outbound/http/proxy-options.ts'
+import { DEFAULT_PREFIX, isHeaderPrefix } from './outbound/settings/header-names.ts'
 import { BUILT_IN } from './outbound/transforms/built-in.ts'
 import {
   isTransformName,
@@ -52,6 +53,14 @@ export interface SvcWebhooksOptions {
    * @default []
    */
   allowedNetworks?: string[] | undefined
+  /**
+   * What the names of our headers of a delivery begin with: `X-Acme-` makes `X-Acme-Signature`. At most 32
+   * letters, digits and `-`. It begins with a letter and ends with `-`, and not as names of HTTP begin:
+   * `Accept-`, `Access-Control-`, `Content-`, `If-`, `Proxy-`, `Sec-`, `Transfer-` and `X-Forwarded-`, nor
+   * as those of Standard Webhooks, `Webhook-`. Each attempt has that of the process that makes it.
+   * @default 'X-Svc-'
+   */
+  headerPrefix?: string | undefined
   /**
    * Whether deliveries have the headers of Standard Webhooks 1.0 as well. @default false
    * @see https://www.standardwebhooks.com
@@ -157,6 +166,13 @@ const rules: OptionRules = {
     expects: 'a list of CIDRs such as "10.0.0.0/8" or "fd00::/8"',
     each: (cidr) => typeof cidr === 'string' && isNetwork(cidr),
     default: [],
+  },
+  headerPrefix: {
+    expects:
+      'at most 32 letters, digits and "-" that begin with a letter and end with "-", such as "X-Acme-", and not as names of HTTP begin (Accept-, Access-Control-, Content-, If-, Proxy-, Sec-, Transfer-, X-Forwarded-) or of Standard Webhooks (Webhook-)',
+    is: isHeaderPrefix,
+    quoted: true,
+    default: DEFAULT_PREFIX,
   },
   standardWebhooks: { expects: 'true or false', is: isBoolean, default: false },
   ed25519: {

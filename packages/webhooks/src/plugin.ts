@@ -61,8 +61,8 @@ async function mount(
         if (!openapi) hideRoutes(api)
         if (outbound.signingKeys === null) noPublicKeyRoutes(api)
         else publicKeyRoutes(api, outbound.signingKeys)
-        asyncApiRoute(api, outbound.events)
-        const swaggerTransform = describeDeliveries(outbound.events)
+        asyncApiRoute(api, outbound.events, outbound.headerNames)
+        const swaggerTransform = describeDeliveries(outbound.events, outbound.headerNames)
         const ofPackage = {
           tag: 'webhooks',
           callerOf,

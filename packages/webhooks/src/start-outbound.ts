@@ -21,6 +21,7 @@ import { countAttempts, rollUpStats } from './stats/roll-up.ts'
 import { awaitCounted } from './tables/stats.ts'
 import { createPost, type Post } from './outbound/http/post.ts'
 import { createProxy } from './outbound/http/proxy-options.ts'
+import { headerNames, type HeaderNames } from './outbound/settings/header-names.ts'
 import { FailingWebhooks } from './outbound/health/failing-webhooks.ts'
 import { HealthWatch } from './outbound/health/health-watch.ts'
 import { reactivate } from './outbound/health/resume-failing.ts'
@@ -36,6 +37,7 @@ export interface Outbound {
   fetch: Fetch
   /** The allowed events, as the host describes them. */
   events: DescribedEvent[]
+  headerNames: HeaderNames
   /** `null` where deliveries are not signed with ed25519. */
   signingKeys: SigningKeys | null
 }
@@ -63,8 +65,10 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     log: core.log,
   })
   const ownSecrets = await ownSecretsOf(core, given)
+  const names = headerNames(given.headerPrefix)
   const settings = {
     ...given,
+    headerNames: names,
     retryDelayMaxSeconds,
     signingKeys,
     ownSecrets,
@@ -110,6 +114,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     fetch,
     operations: outboundOperations(core, post, { ...settings, isBlocked, events }),
     events,
+    headerNames: names,
     signingKeys,
   }
 }

@@ -5,6 +5,7 @@ import {
   deliveryBody,
   signedHeaders,
 } from '../../../packages/webhooks/src/outbound/delivery/sign.ts'
+import { headerNames } from '../../../packages/webhooks/src/outbound/settings/header-names.ts'
 import { holding, received } from '../inbound/received.ts'
 
 const payload = '{"id":12345678901234567890,"text":"Zürich 🔑"}'
@@ -14,7 +15,8 @@ const message = { event: 'order.created', deliveryId: '0199', attempt: 1, body }
 /** The header lines of a delivery that is sent now. */
 const sent = (previousSecrets: string[]): [string, string][] => {
   const signing = { secret: 'whsec_new', previousSecrets, standardWebhooks: true }
-  const flat = signedHeaders(message, signing, Math.floor(Date.now() / 1000))
+  const now = Math.floor(Date.now() / 1000)
+  const flat = signedHeaders(message, signing, now, headerNames('X-Svc-'))
   return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!])
 }
 

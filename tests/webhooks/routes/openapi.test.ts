@@ -62,6 +62,24 @@ t.test('the document has all routes, and the request that we send as a webhook',
   t.ok(post.parameters.some(({ name }: { name: string }) => name === 'X-Svc-Signature'))
 })
 
+t.test('the headers of the request have the prefix of the host', async (t) => {
+  const openapi = { openapi: '3.1.0' } as const
+  const document = await documentOf(t, { openapi }, { headerPrefix: 'X-Acme-' })
+  t.notMatch(JSON.stringify(document), /X-Svc-/)
+  const { post } = document.webhooks.delivery
+  const names: string[] = post.parameters.map(({ name }: { name: string }) => name)
+  t.same(names.filter((name) => name.startsWith('X-')).toSorted(), [
+    'X-Acme-Attempt',
+    'X-Acme-Delivery-Id',
+    'X-Acme-Event',
+    'X-Acme-Signature',
+    'X-Acme-Signature-Previous',
+    'X-Acme-Tenant',
+    'X-Acme-Test',
+    'X-Acme-Timestamp',
+  ])
+})
+
 t.test('a document of OpenAPI 3.0, which has no webhooks, is made without them', async (t) => {
   const document = await documentOf(t, { openapi: { openapi: '3.0.3' } })
   t.notOk('webhooks' in document)

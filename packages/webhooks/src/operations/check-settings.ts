@@ -8,15 +8,16 @@ import type { SettingsInput } from '../settings-schemas.ts'
 export interface SettingsRules {
   deliveryTimeoutMs: number
   transforms: ReadonlyMap<string, AnyTransform>
+  headerPrefix: string
 }
 
 /** @throws InvalidFilter, InvalidHeader, InvalidMetadata, TimeoutTooLong, UnknownTransform */
 export function checkSettings(
   { filter, headers, metadata, timeoutMs, transform }: SettingsInput,
-  { deliveryTimeoutMs, transforms }: SettingsRules,
+  { deliveryTimeoutMs, transforms, headerPrefix }: SettingsRules,
 ): void {
   if (filter) compileFilter(filter)
-  if (headers) assertCustomHeaders(headers)
+  if (headers) assertCustomHeaders(headers, headerPrefix)
   if (metadata) assertMetadata(metadata)
   if (timeoutMs && timeoutMs > deliveryTimeoutMs) throw new TimeoutTooLong(deliveryTimeoutMs)
   if (typeof transform === 'string' && !transforms.has(transform)) {

@@ -2,38 +2,36 @@
 import { Type } from '@sinclair/typebox'
 import { errorResponses } from '@svc/core/internal'
 import { bodyExample, bodySchema, type DescribedEvent } from '../outbound/described-event.ts'
-
+import type { HeaderNames } from '../outbound/settings/header-names.ts'
 import { MANAGED, type Api } from './management.ts'
 
 const text = { type: 'string' }
 
-const HEADERS = {
+const headersOf = (names: HeaderNames): object => ({
   type: 'object',
-  required: [
-    'X-Svc-Signature',
-    'X-Svc-Timestamp',
-    'X-Svc-Delivery-Id',
-    'X-Svc-Event',
-    'X-Svc-Attempt',
-  ],
+  required: [names.signature, names.timestamp, names.deliveryId, names.event, names.attempt],
   properties: {
-    'X-Svc-Signature': {
+    [names.signature]: {
       ...text,
       description: '`sha256=` and the hex HMAC-SHA256 of `<timestamp>.<body>`.',
     },
-    'X-Svc-Timestamp': { ...text, description: 'Unix seconds of the signature.' },
-    'X-Svc-Delivery-Id': { ...text, format: 'uuid' },
-    'X-Svc-Event': text,
-    'X-Svc-Attempt': text,
-    'X-Svc-Test': { ...text, const: 'true', description: 'There where it is a test.' },
-    'X-Svc-Tenant': { ...text, description: "To the operator's webhooks: the event's tenant." },
+    [names.timestamp]: { ...text, description: 'Unix seconds of the signature.' },
+    [names.deliveryId]: { ...text, format: 'uuid' },
+    [names.event]: text,
+    [names.attempt]: text,
+    [names.test]: { ...text, const: 'true', description: 'There where it is a test.' },
+    [names.tenant]: { ...text, description: "To the operator's webhooks: the event's tenant." },
   },
-}
+})
 
 const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
 
-export function asyncApiRoute(api: Api, events: readonly DescribedEvent[]): void {
-  const document = asyncApiDocument(events)
+export function asyncApiRoute(
+  api: Api,
+  events: readonly DescribedEvent[],
+  names: HeaderNames,
+): void {
+  const document = asyncApiDocument(events, headersOf(names))
   const schema = {
     tags: ['webhooks'],
     summary: 'The deliveries as an AsyncAPI 3 document',
@@ -42,7 +40,7 @@ export function asyncApiRoute(api: Api, events: readonly DescribedEvent[]): void
   api.get('/asyncapi.json', { config: MANAGED, schema }, () => document)
 }
 
-function asyncApiDocument(events: readonly DescribedEvent[]): object {
+function asyncApiDocument(events: readonly DescribedEvent[], headers: object): object {
   const byName = (valueOf: (event: DescribedEvent) => object) =>
     Object.fromEntries(events.map((event) => [event.name, valueOf(event)]))
   return {
@@ -57,7 +55,7 @@ function asyncApiDocument(events: readonly DescribedEvent[]): object {
     channels: byName((event) => ({
       address: null,
       ...descriptionOf(event),
-      messages: { [event.name]: messageOf(event) },
+      messages: { [event.name]: messageOf(event, headers) },
     })),
     operations: byName((event) => ({
       action: 'send',
@@ -68,14 +66,14 @@ function asyncApiDocument(events: readonly DescribedEvent[]): object {
   }
 }
 
-function messageOf(event: DescribedEvent): object {
+function messageOf(event: DescribedEvent, headers: object): object {
   return {
     name: event.name,
     title: event.name,
     ...descriptionOf(event),
     ...(event.deprecated ? { tags: [{ name: 'deprecated' }] } : {}),
     contentType: 'application/json',
-    headers: HEADERS,
+    headers,
     payload: bodySchema(event, `${refToMessage(event)}/payload`),
     ...(event.hasExample ? { examples: [{ payload: bodyExample(event) }] } : {}),
   }

@@ -1,6 +1,7 @@
 /** The requests that we send, as `@fastify/swagger` documents them. */
 import type { FastifySchema } from 'fastify'
 import { bodyExample, bodySchema, type DescribedEvent } from '../outbound/described-event.ts'
+import type { HeaderNames } from '../outbound/settings/header-names.ts'
 
 interface DescribedRoute {
   schema: FastifySchema
@@ -14,12 +15,13 @@ interface DescribedRoute {
  * any delivery, and those of the defined events with their payloads. `@fastify/swagger` calls the
  * function for the route that has it in its config; that route is not changed.
  */
-export function describeDeliveries(events: readonly DescribedEvent[]) {
+export function describeDeliveries(events: readonly DescribedEvent[], names: HeaderNames) {
+  const delivery = deliveryOf(names)
   const requests = Object.fromEntries([
-    ['delivery', { post: DELIVERY }],
+    ['delivery', { post: delivery }],
     ...events
       .filter(({ payload }) => payload !== null)
-      .map((event) => [event.name, { post: requestOf(event) }]),
+      .map((event) => [event.name, { post: requestOf(event, delivery) }]),
   ]) as Record<string, object>
   return ({ schema, url, openapiObject }: DescribedRoute) => {
     const { hide } = schema as { hide?: boolean }
@@ -30,10 +32,10 @@ export function describeDeliveries(events: readonly DescribedEvent[]) {
   }
 }
 
-function requestOf(event: DescribedEvent): object {
+function requestOf(event: DescribedEvent, delivery: object): object {
   const { name, description, deprecated } = event
   return {
-    ...DELIVERY,
+    ...delivery,
     summary: `A delivery of ${name}`,
     ...(description === null ? {} : { description }),
     ...(deprecated ? { deprecated } : {}),
@@ -63,29 +65,29 @@ const header = (name: string, description: string, schema: object, required = tr
 const text = { type: 'string' }
 const uuid = { type: 'string', format: 'uuid' }
 
-const DELIVERY = {
+const deliveryOf = (names: HeaderNames) => ({
   tags: ['webhooks'],
   summary: 'A delivery of an event to a registered URL',
   description:
     'Any 2xx answer within the time limit is a delivery; anything else is tried again. Deduplicate by the delivery id.',
   parameters: [
     header(
-      'X-Svc-Signature',
+      names.signature,
       '`sha256=` and the hex HMAC-SHA256 of `<timestamp>.<body>`, keyed with the secret.',
       { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
     ),
     header(
-      'X-Svc-Signature-Previous',
+      names.signaturePrevious,
       'The same with the secret before, for a while after a rotation.',
       { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
       false,
     ),
-    header('X-Svc-Timestamp', 'Unix seconds of the signature.', { type: 'integer' }),
-    header('X-Svc-Delivery-Id', 'The same over all attempts of the delivery.', uuid),
-    header('X-Svc-Event', 'Name of the event.', text),
-    header('X-Svc-Attempt', '1, 2, …', { type: 'integer', minimum: 1 }),
-    header('X-Svc-Tenant', "To the operator's webhooks: the event's tenant.", text, false),
-    header('X-Svc-Test', 'There where it is a test.', { type: 'string', enum: ['true'] }, false),
+    header(names.timestamp, 'Unix seconds of the signature.', { type: 'integer' }),
+    header(names.deliveryId, 'The same over all attempts of the delivery.', uuid),
+    header(names.event, 'Name of the event.', text),
+    header(names.attempt, '1, 2, …', { type: 'integer', minimum: 1 }),
+    header(names.tenant, "To the operator's webhooks: the event's tenant.", text, false),
+    header(names.test, 'There where it is a test.', { type: 'string', enum: ['true'] }, false),
     header(
       'webhook-id',
       'With the option `standardWebhooks` or `ed25519`: the delivery id.',
@@ -123,4 +125,4 @@ const DELIVERY = {
     '503': { description: 'Tried again no earlier than `Retry-After` says.' },
     default: { description: 'Tried again later.' },
   },
-}
+})

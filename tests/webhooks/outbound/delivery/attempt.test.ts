@@ -4,6 +4,7 @@ import {
   makeAttempt,
   type AttemptSettings,
 } from '../../../../packages/webhooks/src/outbound/delivery/attempt.ts'
+import { headerNames } from '../../../../packages/webhooks/src/outbound/settings/header-names.ts'
 import type { Transform } from '../../../../packages/webhooks/src/outbound/transforms/transform.ts'
 import type { PostResult } from '../../../../packages/webhooks/src/outbound/http/post-result.ts'
 import type { Post } from '../../../../packages/webhooks/src/outbound/http/post.ts'
@@ -42,6 +43,7 @@ async function attempt(
   const counted: unknown[] = []
   const settings = {
     deliveryTimeoutMs,
+    headerNames: headerNames('X-Svc-'),
     transforms: TRANSFORMS,
     health: { attempted: (id: string) => counted.push(id) },
     log: { warn: () => {} },

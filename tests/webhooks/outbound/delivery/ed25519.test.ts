@@ -10,6 +10,7 @@ import {
   deliveryBody,
   signedHeaders,
 } from '../../../../packages/webhooks/src/outbound/delivery/sign.ts'
+import { headerNames } from '../../../../packages/webhooks/src/outbound/settings/header-names.ts'
 
 // RFC 8032, section 7.1, test 1.
 const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex')
@@ -28,6 +29,7 @@ function headersOf(standardWebhooks: boolean): Record<string, string> {
     { event: 'order.created', deliveryId, attempt: 1, body },
     { secret, previousSecrets: [], standardWebhooks, ed25519: keys.of(webhookId) },
     Math.floor(Date.now() / 1000),
+    headerNames('X-Svc-'),
   )
   const pairs = Array.from({ length: flat.length / 2 }, (_, at) => flat.slice(2 * at, 2 * at + 2))
   return Object.fromEntries(pairs) as Record<string, string>

@@ -5,7 +5,9 @@ import {
   signedHeaders,
   type Signing,
 } from '../../../../packages/webhooks/src/outbound/delivery/sign.ts'
+import { headerNames } from '../../../../packages/webhooks/src/outbound/settings/header-names.ts'
 
+const names = headerNames('X-Svc-')
 const deliveryId = '018f4e5a-7b1c-7def-8abc-0123456789ab'
 const payload = '{"id":42,"big":12345678901234567890,"text":"żółć \\u0000 😀"}'
 const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
@@ -14,7 +16,7 @@ const body = deliveryBody('order.created', payload, deliveryId)
 const message = { event: 'order.created', deliveryId, attempt: 3, body }
 
 function headers(signing: Signing): Record<string, string> {
-  const flat = signedHeaders(message, signing, 1700000000)
+  const flat = signedHeaders(message, signing, 1700000000, names)
   return Object.fromEntries(
     flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]!]] : [])),
   )
@@ -102,7 +104,7 @@ t.test("the Standard Webhooks specification's own example comes out as published
     standardWebhooks: true,
   }
   t.equal(
-    signedHeaders(example, signing, 1614265330).at(-1),
+    signedHeaders(example, signing, 1614265330, names).at(-1),
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   )
 })

@@ -1,9 +1,14 @@
 import t from 'tap'
 import {
   assertContentType,
-  assertCustomHeaders,
+  assertCustomHeaders as assertHeaders,
   maskedHeaders,
+  sentHeaders,
+  type CustomHeaders,
 } from '../../../../packages/webhooks/src/outbound/settings/custom-headers.ts'
+
+const assertCustomHeaders = (headers: CustomHeaders, prefix = 'X-Acme-') =>
+  assertHeaders(headers, prefix)
 
 const filled = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'v']))
@@ -38,6 +43,9 @@ t.test('reserved headers, framing headers and invalid headers are refused', asyn
     'proxy-connection',
     'X-Svc-Signature',
     'x-svc-anything',
+    'X-Acme-Event',
+    'x-acme-anything',
+    'X-ACME-',
     'webhook-id',
     'Webhook-Signature',
     'webhook-timestamp',
@@ -58,6 +66,22 @@ t.test('reserved headers, framing headers and invalid headers are refused', asyn
 })
 
 const refused = { code: 'SVC_WEBHOOKS_INVALID_HEADER', statusCode: 400 }
+
+t.test('only our own prefixes are refused, and the default one always', async (t) => {
+  for (const name of ['X-Acme', 'X-Acmes', 'AX-Acme-Event', 'X-Svc', 'webhook']) {
+    t.doesNotThrow(() => assertCustomHeaders({ [name]: 'v' }), name)
+  }
+  t.doesNotThrow(() => assertCustomHeaders({ 'X-Acme-Event': 'v' }, 'X-Svc-'))
+  t.throws(() => assertCustomHeaders({ 'x-acme-event': 'v' }), { message: /begins with "X-Acme-"/ })
+})
+
+t.test('a header that was allowed under another prefix is not sent beside one of ours', async (t) => {
+  const headers = { 'x-acme-signature': 'a', 'X-Other': 'b', 'X-Acme': 'c' }
+  t.same(sentHeaders(headers, 'X-Acme-'), [
+    ['X-Other', 'b'],
+    ['X-Acme', 'c'],
+  ])
+})
 
 t.test('a value that could end its line, is too long or is a mask is refused', async (t) => {
   for (const value of [

@@ -20,7 +20,10 @@ interface Given {
 async function made(name: string, given: Given = {}) {
   const { payload, ...rest } = { ...input, ...given }
   const json = given.json ?? JSON.stringify(payload)
-  const { body, headers } = checkedTransformed(BUILT_IN[name]!.ofJson({ ...rest, json }))!
+  const { body, headers } = checkedTransformed(
+    BUILT_IN[name]!.ofJson({ ...rest, json }),
+    'X-Svc-',
+  )!
   return { text: body.toString(), body: JSON.parse(body.toString()), headers }
 }
 

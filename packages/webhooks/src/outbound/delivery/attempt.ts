@@ -4,6 +4,7 @@ import { isLifecycleEvent } from '../lifecycle-events.ts'
 import type { PostResult } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
+import type { HeaderNames } from '../settings/header-names.ts'
 import type { AnyTransform } from '../transforms/transform.ts'
 import { failedUnsent, skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
 import { maskedAnswer, SHORTEST_SECRET } from './echoed-secrets.ts'
@@ -40,6 +41,7 @@ export interface Delivery {
 }
 
 export interface AttemptSettings extends OutcomeRules {
+  headerNames: HeaderNames
   standardWebhooks: boolean
   signingKeys: SigningKeys | null
   deliveryTimeoutMs: number
@@ -66,8 +68,10 @@ export async function makeAttempt(
   signal: AbortSignal,
 ): Promise<AttemptStep> {
   const { transform: name } = webhook
+  const { prefix } = settings.headerNames
   if (name === null) {
-    return send(post, settings, webhook, delivery, plainRequest(webhook, delivery), signal)
+    const request = plainRequest(webhook, delivery, prefix)
+    return send(post, settings, webhook, delivery, request, signal)
   }
   const transform = settings.transforms.get(name)
   if (transform === undefined) {
@@ -84,7 +88,7 @@ export async function makeAttempt(
   const limitMs = Math.min(webhook.timeoutMs ?? deliveryTimeoutMs, deliveryTimeoutMs)
   let request: DeliveryRequest | null
   try {
-    request = await transformedRequest(transform, webhook, delivery, limitMs, signal)
+    request = await transformedRequest(transform, webhook, delivery, prefix, limitMs, signal)
   } catch (error) {
     if (signal.aborted) throw error
     const { deliveryId, attempt } = delivery
@@ -137,6 +141,7 @@ async function send(
     { event, deliveryId, attempt, isTest, tenant, body },
     { secret, previousSecrets, standardWebhooks, ed25519 },
     Math.floor(attemptedAt.getTime() / 1000),
+    settings.headerNames,
   )
   headers.push(...ownHeaders)
   if (settings.propagateTraceContext && traceContext !== null) {

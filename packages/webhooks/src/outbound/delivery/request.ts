@@ -1,6 +1,6 @@
 /** The request of an attempt: its body and the headers that the webhook adds. */
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
-import { CONTENT_TYPE } from '../settings/custom-headers.ts'
+import { CONTENT_TYPE, sentHeaders } from '../settings/custom-headers.ts'
 import { checkedTransformed, type AnyTransform } from '../transforms/transform.ts'
 import type { Delivery } from './attempt.ts'
 import { deliveryBody } from './sign.ts'
@@ -18,10 +18,11 @@ const NO_HEADERS: string[] = []
 export function plainRequest(
   { headers }: WebhookForDelivery,
   { event, payload, deliveryId }: Delivery,
+  headerPrefix: string,
 ): DeliveryRequest {
   return {
     body: deliveryBody(event, payload, deliveryId),
-    headers: headers === null ? NO_HEADERS : Object.entries(headers).flat(),
+    headers: headers === null ? NO_HEADERS : sentHeaders(headers, headerPrefix).flat(),
   }
 }
 
@@ -35,6 +36,7 @@ export async function transformedRequest(
   transform: AnyTransform,
   webhook: WebhookForDelivery,
   { event, payload, deliveryId, tenant = null }: Delivery,
+  headerPrefix: string,
   limitMs: number,
   signal: AbortSignal,
 ): Promise<DeliveryRequest | null> {
@@ -42,10 +44,10 @@ export async function transformedRequest(
     typeof transform === 'function'
       ? transform({ event, payload: JSON.parse(payload) as unknown, tenant, deliveryId })
       : transform.ofJson({ event, json: payload, tenant, deliveryId })
-  const made = checkedTransformed(await inTime(transformed, limitMs, signal))
+  const made = checkedTransformed(await inTime(transformed, limitMs, signal), headerPrefix)
   if (made === null) return null
   const { body, headers } = made
-  for (const [name, value] of Object.entries(webhook.headers ?? {})) {
+  for (const [name, value] of sentHeaders(webhook.headers ?? {}, headerPrefix)) {
     headers.set(name.toLowerCase(), value)
   }
   const contentType = headers.get(CONTENT_TYPE)

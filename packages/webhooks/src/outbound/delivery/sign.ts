@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto'
+import type { HeaderNames } from '../settings/header-names.ts'
 import { ed25519Signature, type SigningKey } from './ed25519.ts'
 
 /** The body to send. Exactly these bytes are signed. */
@@ -32,25 +33,30 @@ export function deliveryBody(event: string, payload: string, deliveryId: string)
 }
 
 /** The headers that describe a delivery and sign it, as a flat list of names and values. */
-export function signedHeaders(message: Message, signing: Signing, timestamp: number): string[] {
+export function signedHeaders(
+  message: Message,
+  signing: Signing,
+  timestamp: number,
+  names: HeaderNames,
+): string[] {
   const { secret, previousSecrets, standardWebhooks, ed25519 = [] } = signing
   const headers = [
-    'X-Svc-Signature',
+    names.signature,
     signature(secret, timestamp, message.body),
-    'X-Svc-Timestamp',
+    names.timestamp,
     String(timestamp),
-    'X-Svc-Delivery-Id',
+    names.deliveryId,
     message.deliveryId,
-    'X-Svc-Event',
+    names.event,
     message.event,
-    'X-Svc-Attempt',
+    names.attempt,
     String(message.attempt),
   ]
-  if (message.tenant) headers.push('X-Svc-Tenant', message.tenant)
-  if (message.isTest === true) headers.push('X-Svc-Test', 'true')
+  if (message.tenant) headers.push(names.tenant, message.tenant)
+  if (message.isTest === true) headers.push(names.test, 'true')
   const [previousSecret] = previousSecrets
   if (previousSecret !== undefined) {
-    headers.push('X-Svc-Signature-Previous', signature(previousSecret, timestamp, message.body))
+    headers.push(names.signaturePrevious, signature(previousSecret, timestamp, message.body))
   }
   // Receivers compare each of our signatures whole: only the header of Standard Webhooks lists several.
   if (standardWebhooks || ed25519.length > 0 || previousSecrets.length > 1) {

@@ -1,6 +1,7 @@
 /** The headers that a webhook adds to its deliveries. */
 import { isSealed } from '@svc/core/internal'
 import { InvalidHeader } from '../../errors.ts'
+import { DEFAULT_PREFIX } from './header-names.ts'
 
 export type CustomHeaders = Readonly<Record<string, string>>
 
@@ -33,20 +34,25 @@ const FRAMING = new Set([
   'upgrade',
 ])
 const OURS = new Set(['accept-encoding', 'user-agent'])
-/** Signatures, and the other headers that identify a delivery. */
-const OUR_PREFIXES = ['x-svc-', 'webhook-']
+/** Those of Standard Webhooks. */
+const STANDARD_PREFIX = 'webhook-'
 
 export const CONTENT_TYPE = 'content-type'
 
-/** @throws InvalidHeader naming the header that is wrong */
-export function assertCustomHeaders(headers: CustomHeaders): void {
+/**
+ * Our own names begin with `prefix`. The default prefix is refused too: another host on the database may
+ * have no other.
+ *
+ * @throws InvalidHeader naming the header that is wrong
+ */
+export function assertCustomHeaders(headers: CustomHeaders, prefix: string): void {
   const names = Object.keys(headers)
   if (names.length > MAX_HEADERS) {
     throw new InvalidHeader(`there are ${names.length} headers, and there may be ${MAX_HEADERS}`)
   }
   const seen = new Set<string>()
   for (const name of names) {
-    assertName(name)
+    assertName(name, [STANDARD_PREFIX, DEFAULT_PREFIX, prefix])
     const lower = name.toLowerCase()
     if (seen.has(lower)) throw new InvalidHeader(`the header ${name} is given twice`)
     seen.add(lower)
@@ -54,14 +60,30 @@ export function assertCustomHeaders(headers: CustomHeaders): void {
   }
 }
 
-function assertName(name: string): void {
+/**
+ * Those that are sent. A webhook may have been registered where our names had another prefix: a header of
+ * ours that comes twice is one that no receiver can verify.
+ */
+export const sentHeaders = (headers: CustomHeaders, prefix: string): [string, string][] =>
+  Object.entries(headers).filter(([name]) => !beginsWith(name, prefix))
+
+/** The case of a name does not count. */
+const beginsWith = (name: string, prefix: string): boolean =>
+  name.length >= prefix.length &&
+  name.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()
+
+function assertName(name: string, ourPrefixes: readonly string[]): void {
   if (name.length > MAX_NAME_CHARACTERS || !NAME.test(name)) {
     throw new InvalidHeader(`${JSON.stringify(name.slice(0, 40))} is not a name of a header`)
   }
   const lower = name.toLowerCase()
   if (FRAMING.has(lower)) throw new InvalidHeader(`the header ${name} belongs to HTTP itself`)
-  if (OURS.has(lower) || OUR_PREFIXES.some((prefix) => lower.startsWith(prefix))) {
+  if (OURS.has(lower)) {
     throw new InvalidHeader(`the header ${name} is one that every delivery has already`)
+  }
+  const ours = ourPrefixes.find((prefix) => beginsWith(name, prefix))
+  if (ours !== undefined) {
+    throw new InvalidHeader(`the header ${name} begins with "${ours}", as headers of ours do`)
   }
 }
 

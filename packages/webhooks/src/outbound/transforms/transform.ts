@@ -60,7 +60,10 @@ export const isTransformName = (name: string): boolean => /^[A-Za-z0-9_.-]{1,64}
  *
  * @throws TypeError or InvalidHeader, which the host reads in its log
  */
-export function checkedTransformed(returned: unknown): TransformedRequest | null {
+export function checkedTransformed(
+  returned: unknown,
+  headerPrefix: string,
+): TransformedRequest | null {
   if (returned === null) return null
   if (typeof returned !== 'object' || Array.isArray(returned)) {
     throw new TypeError('a transform must return { body, headers?, contentType? } or null')
@@ -70,7 +73,7 @@ export function checkedTransformed(returned: unknown): TransformedRequest | null
   const sent = new Map<string, string>()
   sent.set(CONTENT_TYPE, isText ? 'text/plain; charset=utf-8' : 'application/json')
   if (headers !== undefined) {
-    for (const [name, value] of Object.entries(checkedHeaders(headers))) {
+    for (const [name, value] of Object.entries(checkedHeaders(headers, headerPrefix))) {
       sent.set(name.toLowerCase(), value)
     }
   }
@@ -78,7 +81,7 @@ export function checkedTransformed(returned: unknown): TransformedRequest | null
     if (typeof contentType !== 'string' || contentType === '') {
       throw new TypeError('the contentType of a transform must be a text')
     }
-    sent.set(CONTENT_TYPE, checkedHeaders({ [CONTENT_TYPE]: contentType })[CONTENT_TYPE]!)
+    sent.set(CONTENT_TYPE, checkedHeaders({ [CONTENT_TYPE]: contentType }, headerPrefix)[CONTENT_TYPE]!)
   }
   return { body: Buffer.from(isText ? body : jsonOf(body)), headers: sent }
 }
@@ -91,10 +94,10 @@ function jsonOf(body: unknown): string {
   throw new TypeError('the body of a transform must be a string, or an object that JSON can hold')
 }
 
-function checkedHeaders(headers: unknown): CustomHeaders {
+function checkedHeaders(headers: unknown, prefix: string): CustomHeaders {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
     throw new TypeError('the headers of a transform must be an object of texts')
   }
-  assertCustomHeaders(headers as CustomHeaders)
+  assertCustomHeaders(headers as CustomHeaders, prefix)
   return headers as CustomHeaders
 }

@@ -122,7 +122,8 @@ function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => voi
       onClose={onClose}
     >
       <p>
-        One event goes to this webhook alone, signed as any other, with the header X-Svc-Test.
+        One event goes to this webhook alone, signed as any other, with a header that marks it as a
+        test.
         {!webhook.active && ' The webhook is not active: the test waits until it is.'}
       </p>
       <Select
