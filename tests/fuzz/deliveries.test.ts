@@ -9,6 +9,9 @@ import {
   urlProblem,
 } from '../../packages/webhooks/src/outbound/http/webhook-url.ts'
 import { outcomeOfAnswer } from '../../packages/webhooks/src/outbound/delivery/outcome-of-answer.ts'
+import { signingHeaders } from '../../packages/webhooks/src/outbound/delivery/sign.ts'
+import { headerNames } from '../../packages/webhooks/src/outbound/settings/header-names.ts'
+import { assertSecret } from '../../packages/webhooks/src/outbound/settings/secret.ts'
 import { assertCustomHeaders } from '../../packages/webhooks/src/outbound/settings/custom-headers.ts'
 import { fuzz, spoilt, textOf, throwsOnly, words } from './fuzz.ts'
 
@@ -132,6 +135,32 @@ t.test('an accepted header cannot end another one, and is not a framing header',
           /^(?:host|content-length|transfer-encoding|webhook-.*|x-(?:svc|acme)-.*)$/i.test(name)
         if (isSplit || isOurs) throw new Error(JSON.stringify([name, value]))
       }
+    })
+  })
+})
+
+t.test('with a secret that is accepted, our receiver verifies each of both signatures', (t) => {
+  const body = Buffer.from('{"event":"order.created","payload":{},"deliveryId":"d"}')
+  const message = { event: 'order.created', deliveryId: 'd', attempt: 1, body }
+  const names = headerNames('X-Acme-')
+  const bytes = fc.uint8Array({ minLength: 10, maxLength: 40 })
+  const secrets = fc.oneof(
+    textOf('whsec_', 'whpk_', 'whsk_', 'svcenc:v1:', '=', '+', 'AAAA', 'a', '!', '~'),
+    bytes.map((key) => `whsec_${Buffer.from(key).toString('base64')}`),
+    bytes.map((key) => `whsec_${Buffer.from(key).toString('base64url')}`),
+  )
+  return fuzz(t, secrets, (given) => {
+    const secret = given.padEnd(16, 'x')
+    throwsOnly(['SVC_WEBHOOKS_SECRET_REFUSED'], () => {
+      assertSecret(secret)
+      const signing = { secret, previousSecrets: [], standardWebhooks: true }
+      const flat = signingHeaders(message, signing, Math.floor(Date.now() / 1000), names)
+      const headers = new Headers()
+      for (let at = 0; at < flat.length; at += 2) headers.set(flat[at]!, flat[at + 1]!)
+      const delivery = { headers, body, secret, headerPrefix: 'X-Acme-' }
+      verifyDelivery(delivery)
+      headers.set(names.signature, `sha256=${'0'.repeat(64)}`)
+      verifyDelivery(delivery)
     })
   })
 })

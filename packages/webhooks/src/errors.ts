@@ -107,6 +107,13 @@ export const AddressNotAllowed = createError(
 /** A header of a webhook is not allowed, or is not one; the message names it, and not its value. */
 export const InvalidHeader = createError<[string]>('SVC_WEBHOOKS_INVALID_HEADER', '%s', 400)
 
+/** A secret of the caller's own is not one; the message gives the reason, and not the secret. */
+export const SecretRefused = createError<[string]>(
+  'SVC_WEBHOOKS_SECRET_REFUSED',
+  'secret cannot be used: %s',
+  400,
+)
+
 /** The metadata of a webhook cannot be stored; the message names the spot. */
 export const InvalidMetadata = createError<[string]>('SVC_WEBHOOKS_INVALID_METADATA', '%s', 400)
 

@@ -65,6 +65,7 @@ export {
   NoExample,
   NotReplayable,
   RecoveryNotFound,
+  SecretRefused,
   TooManyPoints,
   TimeoutTooLong,
   TransformNotAllowed,

@@ -5,6 +5,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, Tenant, TenantFilter, type Input } from '@svc/core/internal'
 import { closed, paged, text, Time, Uuid, WebhookId } from './schema-pieces.ts'
+import { LONGEST_SECRET, SECRET_TEXT, SHORTEST_SECRET } from './outbound/settings/secret.ts'
 import { settingsInput, settingsShown } from './settings-schemas.ts'
 
 const Label = nullable(
@@ -25,11 +26,19 @@ const Events = Type.Unsafe<string | string[]>({
   description:
     'Names of allowed events and of ours (svc.…), at most 1000, or "*" for all allowed events; a text is a list of one.',
 })
+const GivenSecret = Type.String({
+  minLength: SHORTEST_SECRET,
+  maxLength: LONGEST_SECRET,
+  pattern: SECRET_TEXT,
+  description:
+    'A secret that the receiver has already, of 16 to 256 visible ASCII characters; after "whsec_" base64 of at least 16 bytes. By default a new one is made.',
+})
 
 export const NewWebhook = Type.Object(
   {
     url: Url,
     events: Events,
+    secret: Type.Optional(GivenSecret),
     label: Type.Optional(Label),
     tenant: Type.Optional(Tenant),
     ...settingsInput,
@@ -103,10 +112,14 @@ export const RotateSecretInput = Type.Object(
           'How long, in seconds, deliveries are signed with the old secret as well; 0 ends all old secrets.',
       }),
     ),
+    secret: Type.Optional(GivenSecret),
   },
   closed,
 )
-/** The webhook `id`, and for how many seconds its old secret signs as well (86400 by default). */
+/**
+ * The webhook `id`, for how many seconds its old secret signs as well (86400 by default), and the new secret
+ * (by default one is made).
+ */
 export type RotateSecretInput = Input<typeof RotateSecretInput>
 
 export const TestInput = Type.Object(

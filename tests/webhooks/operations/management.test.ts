@@ -68,7 +68,8 @@ t.test('registering a webhook with wrong values is a 400 with the reason', async
     [{ ...right, label: 'x'.repeat(201) }, /body\/label.* more than 200/],
     [{ ...right, label: 'a\u0000b' }, /body\/label/],
     [{ ...right, active: 'yes' }, /active/],
-    [{ ...right, secret: 'mine' }, /additional properties.*secret/],
+    [{ ...right, secret: 'mine' }, /body\/secret.*fewer than 16/],
+    [{ ...right, owner: 'mine' }, /additional properties.*owner/],
   ]
   for (const [body, message] of cases) {
     const answer = await ask('POST', '', body)

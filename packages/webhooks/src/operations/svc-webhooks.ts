@@ -56,7 +56,7 @@ export interface SvcWebhooks {
    * Registers a webhook and returns it with its secret.
    *
    * @throws InvalidInput, UrlRefused, EventNotAllowed, InvalidFilter, InvalidHeader, InvalidMetadata,
-   *   TimeoutTooLong, UnknownTransform, TransformNotAllowed, KeyEventsNotAllowed,
+   *   TimeoutTooLong, UnknownTransform, TransformNotAllowed, KeyEventsNotAllowed, SecretRefused,
    *   WebhooksLimitReached, ForeignTenant
    * @example
    * const { id, secret } = await app.svc.webhooks.register({ url, events: ['order.created'] })
@@ -82,10 +82,10 @@ export interface SvcWebhooks {
    */
   delete: (id: string, options?: OperationOptions) => Promise<void>
   /**
-   * Makes a new secret. Deliveries are signed with the old one as well for `overlapSeconds` (86400
-   * by default, at most 31536000).
+   * Replaces the secret by `secret`, or by a new one. Deliveries are signed with the old one as well for
+   * `overlapSeconds` (86400 by default, at most 31536000).
    *
-   * @throws InvalidInput, WebhookNotFound
+   * @throws InvalidInput, WebhookNotFound, SecretRefused, TooManySecrets
    */
   rotateSecret: (input: RotateSecretInput, options?: OperationOptions) => Promise<WebhookWithSecret>
   /**

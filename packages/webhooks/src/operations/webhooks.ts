@@ -1,5 +1,4 @@
 /** The operations on webhooks. */
-import { randomBytes } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import {
   EVERYWHERE,
@@ -31,6 +30,7 @@ import { skippedRows } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import { urlProblem } from '../outbound/http/webhook-url.ts'
 import { maskedHeaders } from '../outbound/settings/custom-headers.ts'
+import { assertSecret, newSecret } from '../outbound/settings/secret.ts'
 import {
   CountedWebhooks,
   DEFAULT_OVERLAP_SECONDS,
@@ -127,11 +127,12 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
         assertMayReceive(by, input.events)
         const tenant = tenantOfNew(by.reach, input.tenant)
         checkCombination(input)
+        if (input.secret !== undefined) assertSecret(input.secret)
         const { label = null } = input
         const id = uuidv7()
         return await core.within(by.db, async (db) => {
           await assertRoomFor(db, tenant)
-          const row = { ...input, id, tenant, label, secret: newSecret() }
+          const row = { ...input, id, tenant, label, secret: input.secret ?? newSecret() }
           const { secret, headers = null } = row
           const webhook = await insertWebhook(db, seal(cipher, id, row))
           await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
@@ -246,16 +247,17 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
       writes: true,
       routes: {
         'POST /:id/rotate-secret': {
-          summary: 'Make a new secret; for a while deliveries are signed with the old one as well',
+          summary:
+            'Replace the secret, by a new one unless one is given; for a while deliveries are signed with the old one as well',
         },
       },
       async run(by, input) {
-        const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = input
+        const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret = newSecret() } = input
         const id = webhookIdOf(input.id)
+        assertSecret(secret)
         return await core.within(by.db, async (db) => {
           const before = existing(id, await lockWebhook(db, id, by.reach))
-          const old = overlapSeconds === 0 ? NONE_KEPT : await secretsToKeep(db, cipher, before)
-          const secret = newSecret()
+          const old = overlapSeconds === 0 ? NONE_KEPT : await secretsToKeep(db, cipher, before, secret)
           const sealed = seal(cipher, id, { secret }).secret
           const webhook = await replaceSecret(db, id, sealed, { ...old, overlapSeconds })
           await auditChange(db, by.origin, 'rotate-secret', { ...webhook, secret: '' }, webhook)
@@ -288,8 +290,8 @@ const MOST_SECRETS = 5
 const NONE_KEPT = { previousSecret: null, kept: [] }
 
 /**
- * The secrets that sign beside a new one. Those that cannot be decrypted are not among them: a new one
- * can be made all the same.
+ * The secrets that sign beside `next`. Those that cannot be decrypted are not among them: a new one can be
+ * made all the same. `next` itself is not either, where the webhook has or had it: it signs once.
  *
  * @throws TooManySecrets
  */
@@ -297,12 +299,14 @@ async function secretsToKeep(
   db: Db,
   cipher: Cipher,
   { id, secret }: StoredWebhook,
+  next: string,
 ): Promise<Omit<KeptSecrets, 'overlapSeconds'>> {
   const current = opened(cipher, id, { secret })?.secret
-  const previous = (await findPreviousSecrets(db, id)).filter(
-    (one) => opened(cipher, id, { secret: '', previousSecrets: [one.secret] }) !== undefined,
-  )
-  const isKept = current !== undefined
+  const previous = (await findPreviousSecrets(db, id)).filter((one) => {
+    const [text] = opened(cipher, id, { secret: '', previousSecrets: [one.secret] })?.previousSecrets ?? []
+    return text !== undefined && text !== next
+  })
+  const isKept = current !== undefined && current !== next
   if (previous.length + (isKept ? 2 : 1) > MOST_SECRETS) {
     const [first = ''] = previous.map(({ expiresAt }) => new Date(expiresAt).toISOString()).sort()
     throw new TooManySecrets(String(previous.length + 1), first)
@@ -328,9 +332,6 @@ function opened<Columns extends SecretColumns>(
     return undefined
   }
 }
-
-/** 32 random bytes in the form that Standard Webhooks gives its secrets. */
-const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 /**
  * The id of a webhook as its row has it: jobs and sealed columns are found by that text.

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import type { HeaderNames } from '../settings/header-names.ts'
+import { standardKey } from '../settings/secret.ts'
 import { ed25519Signature, type SigningKey } from './ed25519.ts'
 
 /** The body to send. Exactly these bytes are signed. */
@@ -91,11 +92,9 @@ function standardHeaders(
   ]
 }
 
-/** Standard Webhooks 1.0, "Signature scheme": the key is the decoded base64 after `whsec_`. */
 function standardSignature(secret: string, id: string, timestamp: number, body: Buffer): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   // Node 24.21 first checks whether a key of bytes is a `CryptoKey`, which takes several times as long as the
   // HMAC (RFC 2104). It does not check that of a `KeyObject`.
-  const hmac = createHmac('sha256', createSecretKey(key))
+  const hmac = createHmac('sha256', createSecretKey(standardKey(secret)))
   return `v1,${hmac.update(`${id}.${timestamp}.`).update(body).digest('base64')}`
 }
