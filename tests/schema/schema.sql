@@ -2241,6 +2241,7 @@ begin
       select json_build_object(
                'payload', case when octet_length(event.payload) <= 65536 then event.payload else '' end,
                'bytes', octet_length(event.payload),
+               'publishedAt', extract(epoch from event.published_at)::float8 * 1000,
                'traceContext', event.trace_context)
         from svc."__svc.events" as event
        where event.name = data ->> 'event' and event.id = data ->> 'eventId'));

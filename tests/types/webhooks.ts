@@ -19,8 +19,25 @@ export const options: SvcWebhooksOptions = {
   ed25519: { secretName: 'SIGNING_KEY' },
   transforms: {
     xml: ({ event, payload }) => ({ body: `<${event}>${payload.id}</${event}>` }),
-    none: async () => null,
+    nothing: async () => null,
+    github: {
+      run: ({ event, payload, eventId, attempt, publishedAt, timestamp }) => ({
+        body: payload,
+        headers: {
+          'X-Event': `${event} ${eventId} ${attempt + timestamp} ${publishedAt.getTime()}`,
+        },
+        sign: async ({ body, hmac, hmacs }) => ({
+          'X-Hub-Signature': `sha1=${hmac(body, { algorithm: 'sha1' })}`,
+          'X-Hub-Signatures': hmacs(body, { encoding: 'base64url' }).join(','),
+        }),
+      }),
+      ownSignatures: false,
+    },
+    // @ts-expect-error -- a signature is made of texts
+    wrong: () => ({ body: '', sign: ({ hmacs }) => ({ 'X-Signature': hmacs('a') }) }),
   },
+  defaultTransform: 'github',
+  headerPrefix: 'X-Acme-',
   deliveryLogRetentionDays: 7,
   deadLetterRetentionDays: 30,
 }
@@ -45,6 +62,7 @@ export async function callsOf({ svc: { actions } }: FastifyInstance): Promise<vo
   const secret: string = (await actions.call('__svc.webhooks.get', id)).secret
   await actions.call('__svc.webhooks.update', { id, active: false })
   await actions.call('__svc.webhooks.rotateSecret', { id })
+  await actions.call('__svc.webhooks.rotateSecret', { id, secret, overlapSeconds: 60 })
   const { deliveryId } = await actions.call('__svc.webhooks.test', id)
   const again: { deliveryId: string } = await actions.call('__svc.webhooks.redeliver', {
     webhookId: id,

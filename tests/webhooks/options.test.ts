@@ -14,6 +14,7 @@ t.test('an option that is not given has its default', async (t) => {
     standardWebhooks: false,
     ed25519: null,
     transforms: new Map(Object.entries(BUILT_IN)),
+    defaultTransform: null,
     deactivateOnGone: false,
     autoDisable: null,
     proxy: null,
@@ -94,6 +95,13 @@ t.test('the error for a wrong option has its name and the expected value', async
     [{ allowedEvents: [], transforms: { slack: 'slack' } }, /"transforms" must be.*functions/],
     [{ allowedEvents: [], transforms: { 'a b': () => null } }, /"transforms"/],
     [{ allowedEvents: [], transforms: [] }, /"transforms"/],
+    [{ transforms: { none: () => null } }, /"transforms".*not "none"/],
+    [{ transforms: { a: { run: 'b' } } }, /"transforms"/],
+    [{ transforms: { a: { run: () => null, ownSignatures: 0 } } }, /"transforms"/],
+    [{ transforms: { a: { run: () => null, sign: () => ({}) } } }, /"transforms"/],
+    [{ defaultTransform: 'legacy' }, /"defaultTransform".*no "legacy".*slack, .*payload, none/],
+    [{ defaultTransform: 5 }, /"defaultTransform".*got 5/],
+    [{ defaultTransform: '' }, /"defaultTransform"/],
     [{ allowedEvents: [], deactivateOnGone: 'no' }, /"deactivateOnGone"/],
     [{ allowedEvents: [], deliveryLogRetentionDays: 0 }, /"deliveryLogRetentionDays".*days/],
     [{ allowedEvents: [], deadLetterRetentionDays: 1.5 }, /"deadLetterRetentionDays"/],
@@ -111,6 +119,25 @@ t.test('the error for a wrong option has its name and the expected value', async
   }
 })
 
+t.test(
+  'a transform is a function, or one with settings, and one of them is the default',
+  async (t) => {
+    const run = () => null
+    const given = { transforms: { a: run, b: { run, ownSignatures: false }, slack: { run } } }
+    const { transforms, defaultTransform } = resolveWebhooksOptions({
+      ...given,
+      defaultTransform: 'b',
+    })
+    t.equal(defaultTransform, 'b')
+    t.same(transforms.get('a'), { run, ownSignatures: true })
+    t.same(transforms.get('b'), { run, ownSignatures: false })
+    t.same(transforms.get('slack'), { run, ownSignatures: true }, 'in place of the built-in one')
+    for (const name of ['slack', 'payload', 'none', null]) {
+      t.equal(resolveWebhooksOptions({ defaultTransform: name }).defaultTransform, name)
+    }
+  },
+)
+
 t.test('a prefix of header names makes names that are nobody else’s', async (t) => {
   const longest = `X-${'a'.repeat(29)}-`
   for (const headerPrefix of ['X-Acme-', 'x-', 'A-', 'Acme2-Hook-', 'Webhooks-', longest]) {
@@ -118,9 +145,10 @@ t.test('a prefix of header names makes names that are nobody else’s', async (t
   }
   const names = 'Webhook- Accept- Access-Control- Content- If- Proxy- Sec- Transfer- X-Forwarded-'
   const ofOthers = names.split(' ').flatMap((name) => [name, name.toLowerCase(), `${name}Acme-`])
+  const malformed = ['', '-', 'X', 'X-Acme', '1-', '-X-', 'X_Acme-', 'X -', 'X-Ä-', 'X-\n', 'X:-']
   for (const headerPrefix of [
     ...ofOthers,
-    ...['', '-', 'X', 'X-Acme', '1-', '-X-', 'X_Acme-', 'X Acme-', 'X-Äcme-', 'X-Acme-\n', 'X:-'],
+    ...malformed,
     longest.replace('a', 'aa'),
     null,
     5,

@@ -13,7 +13,15 @@ export type {
   WebhookFailing,
   WebhookRecovered,
 } from './outbound/lifecycle-events.ts'
-export type { Transform, Transformed, TransformInput } from './outbound/transforms/transform.ts'
+export type { HmacFormat } from './outbound/transforms/hmacs.ts'
+export type {
+  Sign,
+  SignInput,
+  Transform,
+  TransformDefinition,
+  Transformed,
+  TransformInput,
+} from './outbound/transforms/transform.ts'
 export type { WebhookFilter } from './settings-schemas.ts'
 export type { ActingFor, SvcWebhooks } from './operations/svc-webhooks.ts'
 export type {

@@ -22,8 +22,10 @@ import { DEFAULT_PREFIX, isHeaderPrefix } from './outbound/settings/header-names
 import { BUILT_IN } from './outbound/transforms/built-in.ts'
 import {
   isTransformName,
+  NO_TRANSFORM,
   type AnyTransform,
   type Transform,
+  type TransformDefinition,
 } from './outbound/transforms/transform.ts'
 
 /**
@@ -73,10 +75,17 @@ export interface SvcWebhooksOptions {
   ed25519?: Ed25519Options | null | undefined
   /**
    * Functions by names of your own that make another body for the webhooks that name them. Built in
-   * are `slack`, `discord`, `teams` and `cloudevents`.
+   * are `slack`, `discord`, `teams`, `cloudevents` and `payload`. With `{ run, ownSignatures: false }` our
+   * own signatures are left out. The name `none` is taken.
    * @default {}
    */
-  transforms?: Record<string, Transform> | undefined
+  transforms?: Record<string, Transform | TransformDefinition> | undefined
+  /**
+   * The transform of webhooks that name none, for all events but those of ours (`svc.…`). A webhook with
+   * `transform: 'none'` gets our own body all the same.
+   * @default null: our own body
+   */
+  defaultTransform?: string | null | undefined
   /**
    * Whether an answer 410 (RFC 9110, section 15.5.11) deactivates the webhook and makes the delivery a
    * dead letter at once. @default false
@@ -182,9 +191,15 @@ const rules: OptionRules = {
     default: null,
   },
   transforms: {
-    expects: 'an object of functions by names of 1 to 64 letters, digits, "_", "." or "-"',
+    expects:
+      'an object of functions, or of { run, ownSignatures }, by names of 1 to 64 letters, digits, "_", "." or "-", and not "none"',
     is: areTransforms,
     default: {},
+  },
+  defaultTransform: {
+    expects: 'the name of a transform, or null',
+    is: (value) => value === null || isString(value),
+    default: null,
   },
   deactivateOnGone: { expects: 'true or false', is: isBoolean, default: false },
   propagateTraceContext: { expects: 'true or false', is: isBoolean, default: false },
@@ -240,6 +255,8 @@ export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
       Pick<SvcWebhooksOptions, 'inboundLog'> & { inbound: unknown }
   >('svcWebhooks', rules, given)
   assertDistinct(settings.allowedEvents)
+  const allTransforms = allOf(transforms)
+  assertKnown(settings.defaultTransform, allTransforms)
   const sources = resolveSources(inbound)
   const log = inboundLog ?? (sources.length > 0 ? {} : false)
   return {
@@ -248,7 +265,7 @@ export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
     autoDisable: resolveAutoDisable(autoDisable),
     proxy: resolveProxy(proxy),
     inboundLog: log && resolveLog(log),
-    transforms: new Map<string, AnyTransform>(Object.entries({ ...BUILT_IN, ...transforms })),
+    transforms: allTransforms,
   }
 }
 
@@ -279,7 +296,33 @@ function isEd25519(value: unknown): boolean {
 
 function areTransforms(value: unknown): boolean {
   if (!isRecord(value)) return false
-  return Object.entries(value).every(([name, one]) => isTransformName(name) && isFunction(one))
+  return Object.entries(value).every(([name, one]) => isTransformName(name) && isTransform(one))
+}
+
+function isTransform(value: unknown): boolean {
+  if (!isRecord(value)) return isFunction(value)
+  const { run, ownSignatures = true, ...others } = value
+  return isFunction(run) && isBoolean(ownSignatures) && Object.keys(others).length === 0
+}
+
+/** With those that are built in, which a host may replace. */
+function allOf(given: Record<string, Transform | TransformDefinition>): Map<string, AnyTransform> {
+  const all = new Map<string, AnyTransform>(Object.entries(BUILT_IN))
+  for (const [name, one] of Object.entries(given)) {
+    const definition: TransformDefinition = typeof one === 'function' ? { run: one } : one
+    const { run, ownSignatures = true } = definition
+    all.set(name, { run, ownSignatures })
+  }
+  return all
+}
+
+/** @throws InvalidOption */
+function assertKnown(name: string | null, transforms: ReadonlyMap<string, AnyTransform>): void {
+  if (name === null || name === NO_TRANSFORM || transforms.has(name)) return
+  const names = [...transforms.keys(), NO_TRANSFORM].join(', ')
+  throw new InvalidOption(
+    `svcWebhooks: the option "defaultTransform" must be the name of a transform, but there is no ${JSON.stringify(name)}: use one of ${names}`,
+  )
 }
 
 const resolveLog = (given: InboundLogOptions) =>

@@ -61,7 +61,8 @@ const Metadata = Texts(50, 1000, 'Texts of your own, by names of your own.')
 const Description = Type.String({ maxLength: 1000, pattern: STORABLE_TEXT })
 const Transform = Type.String({
   maxLength: 64,
-  description: 'The name of a transform: slack, discord, teams, cloudevents, or one of the host.',
+  description:
+    'The name of a transform: slack, discord, teams, cloudevents, payload, or one of the host; "none" for our own body where the host has a default.',
 })
 const TimeoutMs = Type.Integer({
   minimum: 1,

@@ -98,7 +98,7 @@ t.test('the operations refuse what the routes refuse, with the reason', async (t
     [{ rateLimit: { limit: 0, perSeconds: 1 } }, /limit/],
     [{ maxInFlight: 0 }, /maxInFlight/],
     [{ ordered: 'yes' }, /ordered/],
-    [{ transform: 'none' }, /no transform "none": use one of slack, discord, teams, cloudevents/],
+    [{ transform: 'other' }, /no transform "other": use one of slack, .*, payload, none/],
     [{ disabledAt: null }, /disabledAt/],
     [{ waiting: 0 }, /waiting/],
   ]

@@ -3,7 +3,7 @@ import { hmac } from '@svc/webhooks'
 import { verifyDelivery } from '@svc/webhooks/receiver'
 import {
   deliveryBody,
-  signedHeaders,
+  signingHeaders,
 } from '../../../packages/webhooks/src/outbound/delivery/sign.ts'
 import { headerNames } from '../../../packages/webhooks/src/outbound/settings/header-names.ts'
 import { holding, received } from '../inbound/received.ts'
@@ -16,7 +16,7 @@ const message = { event: 'order.created', deliveryId: '0199', attempt: 1, body }
 const sent = (previousSecrets: string[]): [string, string][] => {
   const signing = { secret: 'whsec_new', previousSecrets, standardWebhooks: true }
   const now = Math.floor(Date.now() / 1000)
-  const flat = signedHeaders(message, signing, now, headerNames('X-Svc-'))
+  const flat = signingHeaders(message, signing, now, headerNames('X-Svc-'))
   return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!])
 }
 

@@ -1,5 +1,5 @@
 /** A host with core and webhooks on a database of its own. */
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { svcWebhooks, type SvcWebhooksOptions, type WebhookWithSecret } from '@svc/webhooks'
 import type { Test } from 'tap'
@@ -9,6 +9,7 @@ export interface HostOptions extends Partial<SvcWebhooksOptions> {
   /** @default a new one */
   database?: string
   core?: Omit<SvcCoreOptions, 'database'>
+  logger?: FastifyServerOptions['logger']
 }
 
 export interface Host {
@@ -33,9 +34,9 @@ export interface Answer {
 
 /** Retries come a second after a failure, and deliveries may go to loopback, unless told otherwise. */
 export async function startHost(t: Test, options: HostOptions = {}): Promise<Host> {
-  const { database = await freshDatabase(t), core = {}, ...webhooks } = options
+  const { database = await freshDatabase(t), core = {}, logger, ...webhooks } = options
   const app = Fastify({
-    logger: { level: process.env['LOG_LEVEL'] ?? 'silent' },
+    logger: logger ?? { level: process.env['LOG_LEVEL'] ?? 'silent' },
     pluginTimeout: 60_000, // a boot takes long on a busy machine
   })
   t.teardown(() => app.close())

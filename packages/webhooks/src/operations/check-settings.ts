@@ -1,8 +1,8 @@
 /** Checks of a webhook's settings that a schema cannot express. */
 import { compileFilter } from '@svc/core/internal'
 import { InvalidMetadata, TimeoutTooLong, UnknownTransform } from '../errors.ts'
-import { assertContentType, assertCustomHeaders } from '../outbound/settings/custom-headers.ts'
-import type { AnyTransform } from '../outbound/transforms/transform.ts'
+import { assertCustomHeaders, assertNoContentType } from '../outbound/settings/custom-headers.ts'
+import { NO_TRANSFORM, type AnyTransform } from '../outbound/transforms/transform.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
 
 export interface SettingsRules {
@@ -20,8 +20,8 @@ export function checkSettings(
   if (headers) assertCustomHeaders(headers, headerPrefix)
   if (metadata) assertMetadata(metadata)
   if (timeoutMs && timeoutMs > deliveryTimeoutMs) throw new TimeoutTooLong(deliveryTimeoutMs)
-  if (typeof transform === 'string' && !transforms.has(transform)) {
-    throw new UnknownTransform(transform, [...transforms.keys()].join(', '))
+  if (typeof transform === 'string' && transform !== NO_TRANSFORM && !transforms.has(transform)) {
+    throw new UnknownTransform(transform, [...transforms.keys(), NO_TRANSFORM].join(', '))
   }
 }
 
@@ -42,7 +42,8 @@ export function checkCombination(
   before: Pick<SettingsInput, 'headers' | 'transform'> = {},
 ): void {
   const { headers, transform } = { ...before, ...definedOf(given) }
-  assertContentType(headers ?? null, transform ?? null)
+  const isOwnBody = transform === undefined || transform === null || transform === NO_TRANSFORM
+  if (isOwnBody) assertNoContentType(headers ?? null)
 }
 
 const definedOf = ({ headers, transform }: SettingsInput): SettingsInput => ({

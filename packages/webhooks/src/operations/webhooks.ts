@@ -257,7 +257,8 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
         assertSecret(secret)
         return await core.within(by.db, async (db) => {
           const before = existing(id, await lockWebhook(db, id, by.reach))
-          const old = overlapSeconds === 0 ? NONE_KEPT : await secretsToKeep(db, cipher, before, secret)
+          const old =
+            overlapSeconds === 0 ? NONE_KEPT : await secretsToKeep(db, cipher, before, secret)
           const sealed = seal(cipher, id, { secret }).secret
           const webhook = await replaceSecret(db, id, sealed, { ...old, overlapSeconds })
           await auditChange(db, by.origin, 'rotate-secret', { ...webhook, secret: '' }, webhook)
@@ -303,7 +304,8 @@ async function secretsToKeep(
 ): Promise<Omit<KeptSecrets, 'overlapSeconds'>> {
   const current = opened(cipher, id, { secret })?.secret
   const previous = (await findPreviousSecrets(db, id)).filter((one) => {
-    const [text] = opened(cipher, id, { secret: '', previousSecrets: [one.secret] })?.previousSecrets ?? []
+    const [text] =
+      opened(cipher, id, { secret: '', previousSecrets: [one.secret] })?.previousSecrets ?? []
     return text !== undefined && text !== next
   })
   const isKept = current !== undefined && current !== next

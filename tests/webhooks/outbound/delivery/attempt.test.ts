@@ -5,7 +5,10 @@ import {
   type AttemptSettings,
 } from '../../../../packages/webhooks/src/outbound/delivery/attempt.ts'
 import { headerNames } from '../../../../packages/webhooks/src/outbound/settings/header-names.ts'
-import type { Transform } from '../../../../packages/webhooks/src/outbound/transforms/transform.ts'
+import type {
+  AnyTransform,
+  Transform,
+} from '../../../../packages/webhooks/src/outbound/transforms/transform.ts'
 import type { PostResult } from '../../../../packages/webhooks/src/outbound/http/post-result.ts'
 import type { Post } from '../../../../packages/webhooks/src/outbound/http/post.ts'
 import type { WebhookForDelivery } from '../../../../packages/webhooks/src/tables/webhooks-for-delivery.ts'
@@ -16,10 +19,12 @@ const delivery = { event: 'order.created', payload: '{}', deliveryId: 'd', attem
 // oxlint-disable-next-line unicorn/no-thenable -- that it is one is its point
 const endless = { then: () => endless }
 
-const TRANSFORMS = new Map<string, Transform>([
-  ['slow', () => wait(50, { body: 'slow' })],
-  ['endless', () => endless as never],
-])
+const TRANSFORMS = new Map<string, AnyTransform>(
+  Object.entries<Transform>({
+    slow: () => wait(50, { body: 'slow' }),
+    endless: () => endless as never,
+  }).map(([name, run]) => [name, { run, ownSignatures: true }]),
+)
 
 const DELIVERED: PostResult = {
   statusCode: 200,
@@ -45,6 +50,7 @@ async function attempt(
     deliveryTimeoutMs,
     headerNames: headerNames('X-Svc-'),
     transforms: TRANSFORMS,
+    defaultTransform: null,
     health: { attempted: (id: string) => counted.push(id) },
     log: { warn: () => {} },
   } as unknown as AttemptSettings

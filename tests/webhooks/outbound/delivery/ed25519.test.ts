@@ -8,7 +8,7 @@ import {
 } from '../../../../packages/webhooks/src/outbound/delivery/ed25519.ts'
 import {
   deliveryBody,
-  signedHeaders,
+  signingHeaders,
 } from '../../../../packages/webhooks/src/outbound/delivery/sign.ts'
 import { headerNames } from '../../../../packages/webhooks/src/outbound/settings/header-names.ts'
 
@@ -25,7 +25,7 @@ const deliveryId = '018f4e5a-7b1c-7def-8abc-0123456789ab'
 const body = deliveryBody('order.created', '{"id":12345678901234567890}', deliveryId)
 
 function headersOf(standardWebhooks: boolean): Record<string, string> {
-  const flat = signedHeaders(
+  const flat = signingHeaders(
     { event: 'order.created', deliveryId, attempt: 1, body },
     { secret, previousSecrets: [], standardWebhooks, ed25519: keys.of(webhookId) },
     Math.floor(Date.now() / 1000),

@@ -7,6 +7,7 @@ const input = {
   payload: { id: 7, note: '<!channel> & ``` @everyone' },
   tenant: 'acme',
   deliveryId: '018f4e5a-7b1c-7def-8abc-0123456789ab',
+  publishedAt: new Date('2026-01-02T03:04:05.678Z'),
 }
 
 interface Given {
@@ -20,11 +21,8 @@ interface Given {
 async function made(name: string, given: Given = {}) {
   const { payload, ...rest } = { ...input, ...given }
   const json = given.json ?? JSON.stringify(payload)
-  const { body, headers } = checkedTransformed(
-    BUILT_IN[name]!.ofJson({ ...rest, json }),
-    'X-Svc-',
-  )!
-  return { text: body.toString(), body: JSON.parse(body.toString()), headers }
+  const { body, headers } = checkedTransformed(BUILT_IN[name]!.ofJson({ ...rest, json }), 'X-Svc-')!
+  return { text: body, body: JSON.parse(body), headers }
 }
 
 t.test('slack shows the event and its payload, and mentions nobody', async (t) => {
@@ -76,11 +74,26 @@ t.test('cloudevents has the attributes of CloudEvents 1.0 in structured mode', a
     id: input.deliveryId,
     source: 'urn:svc:webhooks',
     type: 'order.created',
+    time: '2026-01-02T03:04:05.678Z',
     datacontenttype: 'application/json',
     tenant: 'acme',
     data: input.payload,
   })
   t.notOk(Object.hasOwn((await made('cloudevents', { tenant: null })).body, 'tenant'))
+})
+
+t.test('payload is the payload itself, always as JSON', async (t) => {
+  for (const json of [
+    '{"id":9007199254740993,"total":1e400}',
+    'null',
+    '"text"',
+    '[1.0]',
+    'false',
+  ]) {
+    const { text, headers } = await made('payload', { json })
+    t.equal(text, json)
+    t.equal(headers.get('content-type'), 'application/json')
+  }
 })
 
 t.test('numbers arrive as they were published', async (t) => {

@@ -1,11 +1,14 @@
 import t from 'tap'
-import { checkedTransformed } from '../../../../packages/webhooks/src/outbound/transforms/transform.ts'
+import {
+  checkedSignature,
+  checkedTransformed,
+} from '../../../../packages/webhooks/src/outbound/transforms/transform.ts'
 
 const checked = (returned: unknown) => checkedTransformed(returned, 'X-Acme-')
 
 const sent = (returned: unknown) => {
   const { body, headers } = checked(returned)!
-  return { body: body.toString(), ...Object.fromEntries(headers) }
+  return { body, ...Object.fromEntries(headers) }
 }
 
 t.test('a body is sent as text, or as JSON', async (t) => {
@@ -44,10 +47,38 @@ t.test('a transform that returns another shape is an error with the reason', asy
     [{ body: '', contentType: '' }, /contentType/],
     [{ body: '', contentType: 'a\r\nb: c' }, /content-type/],
     [{ body: '', headers: [] }, /headers/],
+    [{ body: '', headers: new Headers({ a: 'b' }) }, /headers of a transform must be an object/],
+    [{ body: '', headers: { a: '1', A: '2' } }, /twice/],
+    [{ body: '', sign: {} }, /sign of a transform must be a function/],
     [{ body: '', headers: { host: 'x' } }, /host/],
     [{ body: '', headers: { 'X-Svc-Signature': 'x' } }, /X-Svc-Signature/],
     [{ body: '', headers: { 'x-acme-event': 'x' } }, /x-acme-event/],
     [{ body: '', headers: { a: 5 } }, /header a/],
   ]
   for (const [returned, message] of wrong) t.throws(() => checked(returned), { message })
+})
+
+t.test('a signature is an object of texts by names that are free', async (t) => {
+  t.same(checkedSignature({ 'X-Acme-Signature': 'a', 'webhook-id': 'b' }), {
+    'X-Acme-Signature': 'a',
+    'webhook-id': 'b',
+  })
+  const wrong: [unknown, RegExp][] = [
+    [undefined, /what the sign of a transform returns must be an object/],
+    [null, /must be an object/],
+    ['text', /must be an object/],
+    [[['a', 'b']], /must be an object/],
+    [new Map([['a', 'b']]), /must be an object/],
+    [new Headers({ a: 'b' }), /must be an object/],
+    [{ a: undefined }, /value of the header a must be a text/],
+    [{ a: Promise.resolve('b') }, /value of the header a must be a text/],
+    [{ a: 'b\r\nc: d' }, /value of the header a must be a text of one line/],
+    [{ 'a\r\nc': 'd' }, /is not a name of a header/],
+    [{ Host: 'a' }, /the header Host belongs to HTTP itself/],
+    [{ 'Content-Length': '1' }, /Content-Length belongs to HTTP/],
+    [{ 'transfer-encoding': 'chunked' }, /belongs to HTTP/],
+    [{ 'Content-Type': 'text/plain' }, /Content-Type is that of the body/],
+    [{ a: '1', A: '2' }, /twice/],
+  ]
+  for (const [returned, message] of wrong) t.throws(() => checkedSignature(returned), { message })
 })

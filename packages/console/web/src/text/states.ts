@@ -50,7 +50,8 @@ const ERRORS: Record<string, string> = {
   redirect: 'The receiver answered with a redirect. Register the address that it leads to.',
   'too-large': 'The headers of the answer were too large.',
   http: 'The receiver answered, with a status other than 2xx.',
-  transform: 'The transform of this webhook threw.',
+  transform:
+    'The transform of this webhook threw, took too long, or returned what cannot be sent. The log of the host has the reason.',
   lost: 'The process that made the attempt ended before it was done.',
   proxy: 'The proxy that deliveries leave through failed. The attempt does not count.',
 }

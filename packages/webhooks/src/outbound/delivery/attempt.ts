@@ -5,7 +5,7 @@ import type { PostResult } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
 import type { HeaderNames } from '../settings/header-names.ts'
-import type { AnyTransform } from '../transforms/transform.ts'
+import { NO_TRANSFORM, type AnyTransform } from '../transforms/transform.ts'
 import { failedUnsent, skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
 import { maskedAnswer, SHORTEST_SECRET } from './echoed-secrets.ts'
 import type { SigningKeys } from './ed25519.ts'
@@ -16,7 +16,7 @@ import {
   type OutcomeRules,
 } from './outcome-of-answer.ts'
 import { plainRequest, transformedRequest, type DeliveryRequest } from './request.ts'
-import { signedHeaders } from './sign.ts'
+import { describingHeaders, signingHeaders } from './sign.ts'
 
 /** The request of an attempt. */
 export interface Delivery {
@@ -26,6 +26,10 @@ export interface Delivery {
   deliveryId: string
   /** 1, 2, … over all attempts of the delivery. */
   attempt: number
+  /** The id of the event as it is stored. @default none: no event made the delivery */
+  eventId?: string | null
+  /** When the event was published; a number is in milliseconds. @default when the attempt begins */
+  publishedAt?: Date | number
   /** The tenant of the event. */
   tenant?: string | null
   /** The trace context of the attempt, or of the publish where attempts are not traced. */
@@ -47,6 +51,8 @@ export interface AttemptSettings extends OutcomeRules {
   deliveryTimeoutMs: number
   propagateTraceContext: boolean
   transforms: ReadonlyMap<string, AnyTransform>
+  /** The transform of webhooks that name none; `null` for our own body. */
+  defaultTransform: string | null
   /** Secrets of the host that no answer may repeat. @default none */
   ownSecrets?: readonly string[]
   health: Pick<HealthWatch, 'attempted' | 'works'>
@@ -67,7 +73,7 @@ export async function makeAttempt(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<AttemptStep> {
-  const { transform: name } = webhook
+  const name = transformNameOf(webhook, delivery, settings.defaultTransform)
   const { prefix } = settings.headerNames
   if (name === null) {
     const request = plainRequest(webhook, delivery, prefix)
@@ -88,11 +94,18 @@ export async function makeAttempt(
   const limitMs = Math.min(webhook.timeoutMs ?? deliveryTimeoutMs, deliveryTimeoutMs)
   let request: DeliveryRequest | null
   try {
-    request = await transformedRequest(transform, webhook, delivery, prefix, limitMs, signal)
+    const own = { headerPrefix: prefix, startedAt, limitMs, signal }
+    request = await transformedRequest(transform, webhook, delivery, own)
   } catch (error) {
     if (signal.aborted) throw error
     const { deliveryId, attempt } = delivery
-    const details = { err: error, webhookId: webhook.id, transform: name, deliveryId, attempt }
+    const details = {
+      err: asError(error),
+      webhookId: webhook.id,
+      transform: name,
+      deliveryId,
+      attempt,
+    }
     settings.log.warn(details, 'the transform of a webhook failed; the attempt counts as failed')
     const record: AttemptRecord = { ...unsent(attempt, startedAt), error: 'transform' }
     return { kind: 'failed', detail: record, output: record }
@@ -122,32 +135,59 @@ export function makeAttemptAtOtherUrl(
   return makeAttempt(post, rules, { ...webhook, url }, { ...delivery, isAtOtherUrl: true }, signal)
 }
 
+/** The default is for the events of the host: ours have a form of their own. `null` for our own body. */
+function transformNameOf(
+  { transform }: WebhookForDelivery,
+  { event }: Delivery,
+  defaultTransform: string | null,
+): string | null {
+  const name = transform ?? (event.startsWith('svc.') ? null : defaultTransform)
+  return name === NO_TRANSFORM ? null : name
+}
+
+/** Anything can be thrown, and the log is to say what. */
+const asError = (thrown: unknown): unknown =>
+  typeof thrown === 'object' && thrown !== null
+    ? thrown
+    : new Error(`the transform threw ${String(thrown)}, which is no error`)
+
 async function send(
   post: Post,
   settings: AttemptSettings,
   webhook: WebhookForDelivery,
   delivery: Delivery,
-  { body, headers: ownHeaders, contentType }: DeliveryRequest,
+  request: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<AnswerOutcome<AttemptRecord>> {
+  const {
+    body,
+    headers: ownHeaders,
+    contentType,
+    signature = [],
+    hasOwnSignatures = true,
+  } = request
   const { event, deliveryId, attempt, isTest, traceContext = null } = delivery
   const tenant = webhook.isOperators ? delivery.tenant : null
   const attemptedAt = new Date()
   const startedMs = performance.now()
   const { secret, previousSecrets, timeoutMs } = webhook
-  const { standardWebhooks, signingKeys } = settings
-  const ed25519 = signingKeys?.of(webhook.id) ?? []
-  const headers = signedHeaders(
-    { event, deliveryId, attempt, isTest, tenant, body },
-    { secret, previousSecrets, standardWebhooks, ed25519 },
-    Math.floor(attemptedAt.getTime() / 1000),
-    settings.headerNames,
-  )
+  const { standardWebhooks, signingKeys, headerNames } = settings
+  const message = { event, deliveryId, attempt, isTest, tenant, body }
+  const headers = describingHeaders(message, headerNames)
+  if (hasOwnSignatures) {
+    const { timestamp = Math.floor(attemptedAt.getTime() / 1000) } = request
+    const ed25519 = signingKeys?.of(webhook.id) ?? []
+    const signing = { secret, previousSecrets, standardWebhooks, ed25519 }
+    headers.push(...signingHeaders(message, signing, timestamp, headerNames))
+  }
   headers.push(...ownHeaders)
   if (settings.propagateTraceContext && traceContext !== null) {
     headers.push(...traceHeaders(traceContext, ownHeaders))
   }
-  const options = { contentType, timeoutMs: timeoutMs ?? undefined }
+  headers.push(...signature)
+  const isReplacing = signature.length > 0
+  const addedHeaders = isReplacing ? [...ownHeaders, ...signature] : ownHeaders
+  const options = { contentType, isReplacing, timeoutMs: timeoutMs ?? undefined }
   const result = await post.send(new URL(webhook.url), headers, body, signal, options)
   const isEvidence = countsForHealth(result, delivery)
   if (isEvidence) settings.health.attempted(webhook.id, errorOf(result) === null)
@@ -157,7 +197,7 @@ async function send(
     statusCode: result.statusCode,
     error: errorOf(result),
     durationMs: Math.round(performance.now() - startedMs),
-    responseBody: keptAnswer(result, webhook, ownHeaders, settings.ownSecrets),
+    responseBody: keptAnswer(result, webhook, addedHeaders, settings.ownSecrets),
     attemptedAt: attemptedAt.toISOString(),
     ...(isEvidence && { testedUrl: webhook.url }),
   }

@@ -122,7 +122,7 @@ async function perform(
   settings: AttemptSettings,
   filters: UndecidedDeliveries,
   job: DeliveryJob,
-  { webhook, payload, traceContext, isUnreadable }: PreparedDelivery,
+  { webhook, payload, publishedAt, traceContext, isUnreadable }: PreparedDelivery,
   signal: AbortSignal,
 ): Promise<Outcome<AttemptRecord>> {
   const attempt = attemptNumberOf(job)
@@ -143,8 +143,9 @@ async function perform(
   if (isUnreadable === true) return unsentOutcome(job, failedUnsent(attempt, 'secret'))
   const tenant = eventId === null ? null : tenantOfEvent(eventId)
   const passedOn = job.traceContext ?? traceContext
-  const facts = { event, payload, deliveryId, attempt, tenant, isTest }
-  const delivery = { ...facts, isProbe, traceContext: passedOn }
+  const published = { eventId, publishedAt: publishedAt ?? job.createdAt, tenant }
+  const facts = { event, payload, deliveryId, attempt, isTest }
+  const delivery = { ...facts, ...published, isProbe, traceContext: passedOn }
   const step =
     url === undefined
       ? await makeAttempt(post, settings, webhook, delivery, signal)
@@ -153,8 +154,8 @@ async function perform(
     return { kind: 'parked', detail: step.detail }
   const outcome = step.kind === 'unsent' ? unsentAgain(step, job) : step
   if (outcome.kind !== 'failed' || !hasSchedule(webhook, job)) return outcome
-  const published = { attempt: job.attempt, attemptsLeft: publishedAttemptsLeft(job) }
-  return { ...outcome, schedule: scheduleAfter(webhook.retry ?? {}, published, Math.random) }
+  const made = { attempt: job.attempt, attemptsLeft: publishedAttemptsLeft(job) }
+  return { ...outcome, schedule: scheduleAfter(webhook.retry ?? {}, made, Math.random) }
 }
 
 /** Whether the delivery may have another number of attempts left than the row of its job says. */

@@ -17,6 +17,8 @@ export interface PreparedDelivery {
   isUnreadable?: boolean
   /** JSON text; undefined where the event is deleted. */
   payload: string | undefined
+  /** Of the event, a number in milliseconds; `null` where no event made the delivery. */
+  publishedAt: Date | number | null
   /** The trace context of the publish; `null` where none was traced. */
   traceContext: string | null
   /** Set where the payload is large: it is read when its attempt begins. */
@@ -26,7 +28,10 @@ export interface PreparedDelivery {
 /** Smaller payloads are read with their batch of jobs: see "__svc.webhooks.read_delivery". */
 const LARGE_BYTES = 64 * 1024
 
-type Payload = Pick<StoredEvent, 'payload' | 'bytes' | 'traceContext'>
+/** What is read by a claim has its times as numbers. */
+type Payload = Pick<StoredEvent, 'payload' | 'bytes' | 'traceContext'> & {
+  publishedAt: Date | number
+}
 
 /** What "__svc.webhooks.read_delivery" has read of one job together with its claim. */
 interface ReadOfJob {
@@ -66,13 +71,15 @@ export async function prepareDeliveries(
 function contentOf(
   { data, published }: DeliveryJob,
   stored: Payload | undefined,
-): Pick<PreparedDelivery, 'payload' | 'traceContext' | 'largeBytes'> {
+): Pick<PreparedDelivery, 'payload' | 'publishedAt' | 'traceContext' | 'largeBytes'> {
   if (hasPayload(published)) {
-    return { payload: published.payload, traceContext: published.traceContext }
+    const { payload, publishedAt, traceContext } = published
+    return { payload, publishedAt, traceContext }
   }
   const largeBytes = stored && stored.bytes > LARGE_BYTES ? { largeBytes: stored.bytes } : {}
   return {
     payload: stored?.payload ?? data.payload,
+    publishedAt: stored?.publishedAt ?? null,
     traceContext: stored?.traceContext ?? null,
     ...largeBytes,
   }

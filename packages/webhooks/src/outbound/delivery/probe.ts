@@ -142,7 +142,8 @@ export class Probes {
       if (payload === undefined) return false
       const attempt = attemptCountOf(letter) + 1
       const tenant = eventId === null ? null : tenantOfEvent(eventId)
-      const delivery = { ...letter.data, payload, attempt, tenant }
+      const times = stored === undefined ? {} : { publishedAt: stored.publishedAt }
+      const delivery = { ...letter.data, ...times, payload, attempt, tenant }
       const record = await this.#attempt(webhook, delivery, stopping)
       if (record === null) return false
       if (record.error === null) await this.#revive(webhook, letter, record)

@@ -33,8 +33,23 @@ export function deliveryBody(event: string, payload: string, deliveryId: string)
   )
 }
 
-/** The headers that describe a delivery and sign it, as a flat list of names and values. */
-export function signedHeaders(
+/** The headers that describe a delivery, as a flat list of names and values. */
+export function describingHeaders(message: Message, names: HeaderNames): string[] {
+  const headers = [
+    names.deliveryId,
+    message.deliveryId,
+    names.event,
+    message.event,
+    names.attempt,
+    String(message.attempt),
+  ]
+  if (message.tenant) headers.push(names.tenant, message.tenant)
+  if (message.isTest === true) headers.push(names.test, 'true')
+  return headers
+}
+
+/** The headers that sign a delivery, likewise. */
+export function signingHeaders(
   message: Message,
   signing: Signing,
   timestamp: number,
@@ -46,15 +61,7 @@ export function signedHeaders(
     signature(secret, timestamp, message.body),
     names.timestamp,
     String(timestamp),
-    names.deliveryId,
-    message.deliveryId,
-    names.event,
-    message.event,
-    names.attempt,
-    String(message.attempt),
   ]
-  if (message.tenant) headers.push(names.tenant, message.tenant)
-  if (message.isTest === true) headers.push(names.test, 'true')
   const [previousSecret] = previousSecrets
   if (previousSecret !== undefined) {
     headers.push(names.signaturePrevious, signature(previousSecret, timestamp, message.body))

@@ -43,6 +43,11 @@ export interface RequestOptions {
    * A shorter time limit for this request. A longer one than that of all requests has no effect.
    */
   timeoutMs?: number | undefined
+  /**
+   * Whether a header that is given replaces those of its name before it, also those of every request.
+   * @default false: none comes twice
+   */
+  isReplacing?: boolean
 }
 
 export interface Post {
@@ -103,11 +108,12 @@ export function createPost(settings: PostSettings): Post {
         const limitMs = Math.min(timeoutMs, options.timeoutMs ?? timeoutMs)
         const { origin, hostname, pathname, search } = url
         const phase = () => phases.of(hostname.replace(/^\[|\]$/g, ''))
+        const all = always.concat(options.contentType ?? JSON_TYPE, headers)
         const request = {
           origin,
           path: pathname + search,
           method: 'POST',
-          headers: always.concat(options.contentType ?? JSON_TYPE, headers),
+          headers: options.isReplacing === true ? lastOfEach(all) : all,
           body,
         }
         const sendAgain = () => agentOfResent.dispatch({ ...request, reset: true }, exchange)
@@ -125,6 +131,15 @@ export function createPost(settings: PostSettings): Post {
       await Promise.all([agent.destroy(), agentOfResent.destroy()])
     },
   }
+}
+
+/** Of the headers of a name, the last one. */
+function lastOfEach(headers: readonly string[]): string[] {
+  const last = new Map<string, readonly string[]>()
+  for (let at = 0; at < headers.length; at += 2) {
+    last.set(headers[at]!.toLowerCase(), headers.slice(at, at + 2))
+  }
+  return [...last.values()].flat()
 }
 
 /** What an exchange knows about its connection. */

@@ -46,13 +46,32 @@ export const CONTENT_TYPE = 'content-type'
  * @throws InvalidHeader naming the header that is wrong
  */
 export function assertCustomHeaders(headers: CustomHeaders, prefix: string): void {
+  const prefixes = [STANDARD_PREFIX, DEFAULT_PREFIX, prefix]
+  assertHeaders(headers, (name) => assertNotOurs(name, prefixes))
+}
+
+/**
+ * Checks headers that replace others of the same names, ours too. The type of the body is no part of a
+ * signature.
+ *
+ * @throws InvalidHeader naming the header that is wrong
+ */
+export function assertReplacingHeaders(headers: CustomHeaders): void {
+  assertHeaders(headers, (name) => {
+    if (name.toLowerCase() !== CONTENT_TYPE) return
+    throw new InvalidHeader(`the header ${name} is that of the body, which contentType gives`)
+  })
+}
+
+function assertHeaders(headers: CustomHeaders, assertFree: (name: string) => void): void {
   const names = Object.keys(headers)
   if (names.length > MAX_HEADERS) {
     throw new InvalidHeader(`there are ${names.length} headers, and there may be ${MAX_HEADERS}`)
   }
   const seen = new Set<string>()
   for (const name of names) {
-    assertName(name, [STANDARD_PREFIX, DEFAULT_PREFIX, prefix])
+    assertName(name)
+    assertFree(name)
     const lower = name.toLowerCase()
     if (seen.has(lower)) throw new InvalidHeader(`the header ${name} is given twice`)
     seen.add(lower)
@@ -72,16 +91,20 @@ const beginsWith = (name: string, prefix: string): boolean =>
   name.length >= prefix.length &&
   name.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()
 
-function assertName(name: string, ourPrefixes: readonly string[]): void {
+function assertName(name: string): void {
   if (name.length > MAX_NAME_CHARACTERS || !NAME.test(name)) {
     throw new InvalidHeader(`${JSON.stringify(name.slice(0, 40))} is not a name of a header`)
   }
-  const lower = name.toLowerCase()
-  if (FRAMING.has(lower)) throw new InvalidHeader(`the header ${name} belongs to HTTP itself`)
-  if (OURS.has(lower)) {
+  if (FRAMING.has(name.toLowerCase())) {
+    throw new InvalidHeader(`the header ${name} belongs to HTTP itself`)
+  }
+}
+
+function assertNotOurs(name: string, prefixes: readonly string[]): void {
+  if (OURS.has(name.toLowerCase())) {
     throw new InvalidHeader(`the header ${name} is one that every delivery has already`)
   }
-  const ours = ourPrefixes.find((prefix) => beginsWith(name, prefix))
+  const ours = prefixes.find((prefix) => beginsWith(name, prefix))
   if (ours !== undefined) {
     throw new InvalidHeader(`the header ${name} begins with "${ours}", as headers of ours do`)
   }
@@ -108,8 +131,8 @@ function assertValue(name: string, value: unknown): void {
 }
 
 /** The type of the body is ours, save where a transform makes the body. @throws InvalidHeader */
-export function assertContentType(headers: CustomHeaders | null, transform: string | null): void {
-  if (headers === null || transform !== null) return
+export function assertNoContentType(headers: CustomHeaders | null): void {
+  if (headers === null) return
   if (!Object.keys(headers).some((name) => name.toLowerCase() === CONTENT_TYPE)) return
   throw new InvalidHeader('the header content-type can be given only with a transform')
 }

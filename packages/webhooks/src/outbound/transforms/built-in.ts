@@ -80,13 +80,14 @@ const teams: JsonTransform['ofJson'] = (input) => ({
 })
 
 /** CloudEvents 1.0, structured content mode, JSON format. The payload is inserted as JSON text. */
-const cloudevents: JsonTransform['ofJson'] = ({ event, json, tenant, deliveryId }) => {
+const cloudevents: JsonTransform['ofJson'] = ({ event, json, tenant, deliveryId, publishedAt }) => {
   const attributes = JSON.stringify({
     specversion: '1.0',
     // Source and id together are the same over all attempts of a delivery.
     id: deliveryId,
     source: 'urn:svc:webhooks',
     type: event,
+    time: publishedAt.toISOString(),
     datacontenttype: 'application/json',
     // An extension attribute: lower-case letters and digits, and no null.
     ...(tenant === null ? {} : { tenant }),
@@ -97,9 +98,16 @@ const cloudevents: JsonTransform['ofJson'] = ({ event, json, tenant, deliveryId 
   }
 }
 
+/** The payload itself, as the text that was published. */
+const payload: JsonTransform['ofJson'] = ({ json }) => ({
+  contentType: 'application/json',
+  body: json,
+})
+
 export const BUILT_IN: Readonly<Record<string, JsonTransform>> = {
   slack: { ofJson: slack },
   discord: { ofJson: discord },
   teams: { ofJson: teams },
   cloudevents: { ofJson: cloudevents },
+  payload: { ofJson: payload },
 }

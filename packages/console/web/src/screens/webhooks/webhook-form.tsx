@@ -10,7 +10,7 @@ import { Panel } from '../../ui/layout.tsx'
 import { ProblemNote } from '../../ui/notes.tsx'
 import { FilterTrial } from './filter-trial.tsx'
 
-const TRANSFORMS = ['slack', 'discord', 'teams', 'cloudevents']
+const TRANSFORMS = ['slack', 'discord', 'teams', 'cloudevents', 'payload']
 
 export function WebhookForm({
   initial,
@@ -158,9 +158,10 @@ export function WebhookForm({
               label="Body"
               {...field('transform')}
               choices={[
-                { value: '', label: 'The event as it is' },
+                { value: '', label: 'The default of the host' },
+                { value: 'none', label: 'The event as it is' },
                 ...[...new Set([...TRANSFORMS, draft.transform])]
-                  .filter(Boolean)
+                  .filter((value) => value !== '' && value !== 'none')
                   .map((value) => ({ value, label: `Transform: ${value}` })),
               ]}
             />
