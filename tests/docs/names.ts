@@ -64,6 +64,14 @@ export declare const prisma: {
 ${SVC_WEBHOOKS}
 ${WEBHOOK_ID}
 `,
+  ...Object.fromEntries(
+    ['from-own-table', 'from-svix', 'from-outpost'].map((guide) => [
+      `packages/webhooks/docs/${guide}.md`,
+      `${APP}
+${SVC_WEBHOOKS}
+`,
+    ]),
+  ),
   'packages/webhooks/docs/failing-webhooks.md': `${APP}
 ${SVC_WEBHOOKS}
 `,

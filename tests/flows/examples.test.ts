@@ -45,7 +45,7 @@ t.test('an example is short, and imports what its first lines install alone', as
       [],
       name,
     )
-    t.ok(text.split('\n').length <= 60, `${name} has at most 60 lines`)
+    t.ok(text.split('\n').length <= 70, `${name} has at most 70 lines`)
   }
 })
 
