@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
 import { createNetworks, isNetwork } from '../../packages/auth/src/addresses.ts'
-import { presentedKey } from '../../packages/auth/src/guard/credentials.ts'
+import { keyReader } from '../../packages/auth/src/guard/credentials.ts'
 import { createPathRules } from '../../packages/auth/src/guard/policy/path-rules.ts'
 import { pathOf, type RouterOptions } from '../../packages/auth/src/guard/policy/request-path.ts'
 import { formatOf, generateKey } from '../../packages/auth/src/key-format.ts'
@@ -10,29 +10,57 @@ import { createScopeNames, SCOPE_NAME } from '../../packages/auth/src/scopes.ts'
 import { fuzz, spoilt, textOf } from './fuzz.ts'
 
 const headerLine = fc.tuple(
-  fc.constantFrom('authorization', 'Authorization', 'X-API-Key', 'x-api-key', 'x-other'),
-  textOf('Bearer ', 'bearer', 'Basic ', ' ', '\t', '\u00a0', 'svc_abc', ',', ''),
+  fc.constantFrom(
+    'authorization',
+    'Authorization',
+    'X-API-Key',
+    'x-api-key',
+    'X-Acme-Key',
+    'x-acme-key',
+    'x-other',
+  ),
+  fc.oneof(
+    textOf('Bearer ', 'bearer', 'Basic ', ' ', '\t', '\u00a0', 'svc_abc', ',', ''),
+    textOf('svc_abc', ':', ' ', '').map(
+      (text) => `Basic ${Buffer.from(text, 'latin1').toString('base64')}`,
+    ),
+  ),
 )
 
 /** Nothing but blanks, or nothing but blanks behind a scheme, counts as no header. */
 const hasValue = (name: string, value: string): boolean =>
-  !(name === 'x-api-key' ? /^[ \t]*$/ : /^[^ \t]*[ \t]*$/).test(value)
+  !(name === 'authorization' ? /^[^ \t]*[ \t]*$/ : /^[ \t]*$/).test(value)
 
-t.test('no headers give two keys, and the key that is used is in one of them', (t) =>
-  fuzz(t, fc.array(headerLine, { maxLength: 6 }), (lines) => {
-    const key = presentedKey(lines.flat())
-    const ours = lines.filter(([name]) => /^(?:authorization|x-api-key)$/i.test(name))
-    if (typeof key !== 'string') return
-    if (key === '') throw new Error('an empty key counts as one')
-    if (!ours.some(([, value]) => value.includes(key))) throw new Error(`${key} was not sent`)
-    for (const name of ['authorization', 'x-api-key']) {
-      const count = ours.filter(
-        ([given, value]) => given.toLowerCase() === name && hasValue(name, value),
-      ).length
-      if (count > 1) throw new Error(`of two headers ${name} one was taken`)
-    }
-  }),
-)
+const decoded = (value: string): string =>
+  Buffer.from(value.replace(/^basic +/i, ''), 'base64').toString('latin1')
+
+for (const [ways, names] of [
+  [{ keyHeaders: [], basic: false }, ['authorization', 'x-api-key']],
+  [{ keyHeaders: ['x-acme-key'], basic: true }, ['authorization', 'x-api-key', 'x-acme-key']],
+] as const) {
+  t.test(
+    `no headers give two keys, and the key that is used is in one of ${names.join(', ')}`,
+    (t) =>
+      fuzz(t, fc.array(headerLine, { maxLength: 6 }), (lines) => {
+        const key = keyReader(ways)(lines.flat())
+        const ours = lines.filter(([name]) => names.some((one) => one === name.toLowerCase()))
+        if (typeof key !== 'string') return
+        if (key === '') throw new Error('an empty key counts as one')
+        const isSent = ours.some(
+          ([name, value]) =>
+            value.includes(key) ||
+            (ways.basic && /^authorization$/i.test(name) && decoded(value) === `${key}:`),
+        )
+        if (!isSent) throw new Error(`${key} was not sent`)
+        for (const name of names) {
+          const count = ours.filter(
+            ([given, value]) => given.toLowerCase() === name && hasValue(name, value),
+          ).length
+          if (count > 1) throw new Error(`of two headers ${name} one was taken`)
+        }
+      }),
+  )
+}
 
 t.test('a key with a character changed is never well-formed', (t) => {
   const genuine = generateKey()

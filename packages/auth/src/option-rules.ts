@@ -33,6 +33,30 @@ const isRoles = (value: unknown): boolean =>
       SCOPE_NAME.test(name) && Array.isArray(scopes) && scopes.every((scope) => isString(scope)),
   )
 
+/** Those that have another meaning, frame the message, or are of one hop alone. */
+const NO_KEY_HEADERS = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'cookie',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'set-cookie',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** RFC 9110, section 5.6.2: a token. */
+const isKeyHeader = (value: string): boolean =>
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(value) && !NO_KEY_HEADERS.has(value.toLowerCase())
+
 const LONGEST_MS = 2 ** 31 - 1
 
 const milliseconds: OptionRule = {
@@ -118,6 +142,13 @@ export const rules: OptionRules = {
     default: [],
   },
   usage: { expects: 'true or false', is: isBoolean, default: true },
+  keyHeaders: {
+    expects:
+      'a list of up to 4 names of headers such as "x-acme-key", but not of Authorization, Cookie, Host and those that frame a message or are of one hop',
+    each: text(isKeyHeader),
+    default: [],
+  },
+  basic: { expects: 'true or false', is: isBoolean, default: false },
   keyPrefix: {
     expects: '1 to 3 letters from a to z',
     is: text((letters) => /^[a-z]{1,3}$/.test(letters)),

@@ -88,6 +88,18 @@ export interface SvcAuthOptions {
   tenantLimits?: Limit[] | undefined
   /** Whether the usage of keys is counted. @default true */
   usage?: boolean | undefined
+  /**
+   * Up to 4 names of headers that a key may be sent in, beside `X-API-Key` and `Authorization: Bearer`. Two
+   * different keys in one request are refused.
+   * @default []
+   */
+  keyHeaders?: string[] | undefined
+  /**
+   * Whether a key may be sent as the user name of HTTP Basic with an empty password, as with
+   * `curl -u "$KEY:"`. With a password the header counts as absent.
+   * @default false
+   */
+  basic?: boolean | undefined
   /** Letters that begin the text of a key: 1 to 3 of a-z. @default 'svc' */
   keyPrefix?: string | undefined
   /** Whether the management routes are part of the host's OpenAPI document. @default true */
@@ -139,9 +151,22 @@ function assertSpansDiffer({ tenantLimits }: AuthSettings): void {
   )
 }
 
+const MOST_KEY_HEADERS = 4
+
+/** In lower case, each once. @throws InvalidOption */
+function keyHeadersOf({ keyHeaders }: AuthSettings): string[] {
+  if (keyHeaders.length > MOST_KEY_HEADERS) {
+    throw new InvalidOption(
+      `svcAuth: the option "keyHeaders" must have at most ${MOST_KEY_HEADERS} names, but has ${keyHeaders.length}`,
+    )
+  }
+  return [...new Set(keyHeaders.map((name) => name.toLowerCase()))]
+}
+
 /** @throws InvalidOption naming the option, what it was and what it must be; InvalidRole */
 export function resolveAuthOptions(given: unknown): AuthSettings {
-  const settings = resolveOptions<AuthSettings>('svcAuth', rules, given)
+  const resolved = resolveOptions<AuthSettings>('svcAuth', rules, given)
+  const settings = { ...resolved, keyHeaders: keyHeadersOf(resolved) }
   assertRolesDeclared(settings)
   assertSpansDiffer(settings)
   if (settings.githubLeaks !== undefined) {

@@ -14,6 +14,7 @@ import {
   warnOfUselessExclusions,
 } from './guard/boot/useless-exclusions.ts'
 import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
+import { keyReader } from './guard/credentials.ts'
 import { createGuard } from './guard/guard.ts'
 import { createGuardTelemetry } from './guard/guard-telemetry.ts'
 import { createLimitCheck } from './guard/limit-check.ts'
@@ -76,6 +77,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   const guard = createGuard({
     ...authentication,
     policyOf,
+    presentedKey: keyReader(settings),
     limitCheck,
     copyToRequestContext,
     errorText: core.errorText,
@@ -94,7 +96,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
     guard.judge(policies.policyOfTarget(target), method, ...request)
   if (settings.managementBasePath !== null) {
     if (app.hasDecorator('swagger')) {
-      describeRoutes(app, (...route) => policies.policyBeforeRegistration(...route))
+      describeRoutes(app, settings, (...route) => policies.policyBeforeRegistration(...route))
     }
     await managementApi(
       app,

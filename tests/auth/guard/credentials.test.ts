@@ -1,5 +1,5 @@
 import t from 'tap'
-import { AMBIGUOUS, MISSING, presentedKey } from '../../../packages/auth/src/guard/credentials.ts'
+import { AMBIGUOUS, keyReader, MISSING } from '../../../packages/auth/src/guard/credentials.ts'
 
 const A = 'Authorization'
 const X = 'X-API-Key'
@@ -44,9 +44,73 @@ const cases: [about: string, rawHeaders: string[], presented: string | object][]
   ['both without a value', [X, '', A, 'Bearer '], MISSING],
 ]
 
+const byDefault = keyReader({ keyHeaders: [], basic: false })
 for (const [about, rawHeaders, presented] of cases) {
   t.test(`the key of a request: ${about}`, (t) => {
-    t.equal(presentedKey(rawHeaders), presented)
+    t.equal(byDefault(rawHeaders), presented)
+    t.end()
+  })
+}
+
+const own = keyReader({ keyHeaders: ['x-acme-key', 'acme', 'x-api-key'], basic: false })
+const K = 'X-Acme-Key'
+
+const ownCases: typeof cases = [
+  ['it alone', [K, 'k1'], 'k1'],
+  ['its name in any case', ['X-ACME-KEY', 'k1'], 'k1'],
+  ['another one', ['Acme', 'k1'], 'k1'],
+  ['a header of the same length', ['X-Acme-Kez', 'k1'], MISSING],
+  ['none', ['Host', 'x'], MISSING],
+  ['empty', [K, ''], MISSING],
+  ['blanks alone', [K, ' \t'], MISSING],
+  ['empty beside X-API-Key', [K, '', X, 'k1'], 'k1'],
+  ['beside an empty X-API-Key', [X, '', K, 'k1'], 'k1'],
+  ['beside a Bearer without a token', [A, 'Bearer ', K, 'k1'], 'k1'],
+  ['beside X-API-Key with the same key', [X, 'k1', K, 'k1'], 'k1'],
+  ['beside X-API-Key with another key', [X, 'k1', K, 'k2'], AMBIGUOUS],
+  ['beside a Bearer with the same key', [K, 'k1', A, 'Bearer k1'], 'k1'],
+  ['beside a Bearer with another key', [K, 'k1', A, 'Bearer k2'], AMBIGUOUS],
+  ['twice, equal', [K, 'k1', K, 'k1'], AMBIGUOUS],
+  ['twice, the first one empty', [K, '', K, 'k1'], 'k1'],
+  ['two of the host', [K, 'k1', 'acme', 'k1'], 'k1'],
+  ['two of the host with different keys', [K, 'k1', 'acme', 'k2'], AMBIGUOUS],
+  ['beside two X-API-Key', [X, 'k1', X, 'k1', K, 'k1'], AMBIGUOUS],
+  ['X-API-Key, which the host names as well', [X, 'k1'], 'k1'],
+]
+for (const [about, rawHeaders, presented] of ownCases) {
+  t.test(`a header of the host: ${about}`, (t) => {
+    t.equal(own(rawHeaders), presented)
+    t.end()
+  })
+}
+
+const withBasic = keyReader({ keyHeaders: ['x-acme-key'], basic: true })
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+
+const basicCases: typeof cases = [
+  ['the user name, the password empty', [A, basic('k1:')], 'k1'],
+  ['the scheme in any case', [A, basic('k1:').replace('Basic', 'bASIC')], 'k1'],
+  ['more than one space', [A, basic('k1:').replace(' ', '   ')], 'k1'],
+  ['with a password', [A, basic('k1:secret')], MISSING],
+  ['with a password of a colon', [A, basic('k1::')], MISSING],
+  ['with a password of a blank', [A, basic('k1: ')], MISSING],
+  ['without a colon', [A, basic('k1')], MISSING],
+  ['without a user name', [A, basic(':')], MISSING],
+  ['a user name of blanks', [A, basic('  :')], MISSING],
+  ['without a value', [A, 'Basic'], MISSING],
+  ['blanks alone', [A, 'Basic  '], MISSING],
+  ['no base64', [A, 'Basic k1:'], MISSING],
+  ['with a password beside X-API-Key', [A, basic('k2:secret'), X, 'k1'], 'k1'],
+  ['beside X-API-Key with the same key', [A, basic('k1:'), X, 'k1'], 'k1'],
+  ['beside X-API-Key with another key', [A, basic('k2:'), X, 'k1'], AMBIGUOUS],
+  ['beside a header of the host with another key', [A, basic('k2:'), K, 'k1'], AMBIGUOUS],
+  ['beside a Bearer', [A, basic('k1:'), A, 'Bearer k1'], AMBIGUOUS],
+  ['Bearer all the same', [A, 'Bearer k1'], 'k1'],
+  ['another scheme', [A, 'Digest azE6'], MISSING],
+]
+for (const [about, rawHeaders, presented] of basicCases) {
+  t.test(`HTTP Basic: ${about}`, (t) => {
+    t.equal(withBasic(rawHeaders), presented)
     t.end()
   })
 }

@@ -49,6 +49,21 @@ t.test('the document describes how to send a key, and the scopes of each route',
   t.match(app.swagger({ yaml: true }), /securitySchemes/)
 })
 
+t.test('the document describes the ways that the host takes keys in', async (t) => {
+  const auth = { scopes: ['billing:read'], keyHeaders: ['X-Acme-Key'], basic: true }
+  const { app } = await startHost(t, { auth, before: before({ openapi: '3.1.0' }), after })
+  const document = JSON.parse(JSON.stringify(app.swagger()))
+  t.match(document.components.securitySchemes, {
+    apiKey: { name: 'X-API-Key' },
+    apiKey2: { type: 'apiKey', in: 'header', name: 'x-acme-key' },
+    bearer: { scheme: 'bearer' },
+    basic: { type: 'http', scheme: 'basic' },
+  })
+  const everyWay = [{ apiKey: [] }, { apiKey2: [] }, { bearer: [] }, { basic: [] }]
+  t.same(document.paths['/_auth/me'].get.security, everyWay)
+  t.same(document.paths['/public'].get.security, [...everyWay, {}])
+})
+
 t.test('openapi: false keeps our routes out of it, and describes those of the host', async (t) => {
   const auth = { scopes: ['billing:read'], openapi: false }
   const { app } = await startHost(t, { auth, before: before({ openapi: '3.1.0' }), after })

@@ -3,14 +3,50 @@ import type { CredentialsFailure } from './auth-failure.ts'
 
 /** No such header, one of blanks, or an `Authorization` of another scheme or without a token. */
 export const MISSING: CredentialsFailure = { verdict: 'missing' }
-/** Two headers of a kind, or both kinds with different keys. */
+/** Two headers of a name, or two different keys. */
 export const AMBIGUOUS: CredentialsFailure = { verdict: 'ambiguous' }
 
+export interface CredentialsSettings {
+  /** Lower-case names of headers that have a key, beside `X-API-Key`. */
+  keyHeaders: readonly string[]
+  /** Whether the user name of HTTP Basic is a key, where its password is empty. */
+  basic: boolean
+}
+
+/** The text of the key. */
+export type PresentedKey = (rawHeaders: readonly string[]) => string | CredentialsFailure
+
 /**
- * The text of the key. It is read from `rawHeaders`, since in `headers` Node keeps only the first of
- * two `Authorization` headers and joins two `X-API-Key` headers with a comma.
+ * The key is read from `rawHeaders`, since in `headers` Node keeps only the first of two `Authorization`
+ * headers and joins two `X-API-Key` headers with a comma.
  */
-export function presentedKey(rawHeaders: readonly string[]): string | CredentialsFailure {
+export function keyReader({ keyHeaders, basic }: CredentialsSettings): PresentedKey {
+  const others = keyHeaders.filter((name) => name !== 'x-api-key')
+  const tokenOf = basic ? (value: string) => bearerToken(value) ?? basicKey(value) : bearerToken
+  if (others.length === 0) return (rawHeaders) => presentedKey(rawHeaders, tokenOf)
+  const lengths = new Set(others.map(({ length }) => length))
+  return (rawHeaders) => {
+    let key = presentedKey(rawHeaders, tokenOf)
+    const seen: string[] = []
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i] as string
+      if (!lengths.has(name.length)) continue
+      const lower = name.toLowerCase()
+      const value = rawHeaders[i + 1] as string
+      if (!others.includes(lower) || isBlank(value)) continue
+      if (seen.includes(lower)) return AMBIGUOUS
+      seen.push(lower)
+      if (key === MISSING) key = value
+      else if (key !== value) return AMBIGUOUS
+    }
+    return key
+  }
+}
+
+function presentedKey(
+  rawHeaders: readonly string[],
+  tokenOf: (authorization: string) => string | undefined,
+): string | CredentialsFailure {
   let apiKey: string | undefined
   let authorization: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -28,7 +64,7 @@ export function presentedKey(rawHeaders: readonly string[]): string | Credential
     }
   }
   if (authorization === undefined) return apiKey ?? MISSING
-  const token = bearerToken(authorization)
+  const token = tokenOf(authorization)
   if (apiKey === undefined || token === undefined) return apiKey ?? token ?? MISSING
   return token === apiKey ? apiKey : AMBIGUOUS
 }
@@ -69,4 +105,16 @@ function bearerToken(authorization: string): string | undefined {
   let end = authorization.length
   while (end > start && authorization.charCodeAt(end - 1) === SPACE) end--
   return authorization.slice(start, end)
+}
+
+const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
+
+/** RFC 7617 §2: the user name, where the password is empty. `undefined` for anything else. */
+function basicKey(authorization: string): string | undefined {
+  const [, encoded] = BASIC.exec(authorization) ?? []
+  if (encoded === undefined) return undefined
+  const text = Buffer.from(encoded, 'base64').toString('latin1')
+  // A user name has no colon: a second one belongs to a password.
+  if (text.indexOf(':') !== text.length - 1 || isBlank(text.slice(0, -1))) return undefined
+  return text.slice(0, -1)
 }

@@ -5,7 +5,7 @@ import { MissingKey } from '../errors.ts'
 import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
 import { isReading } from '../scopes.ts'
 import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
-import { presentedKey } from './credentials.ts'
+import type { PresentedKey } from './credentials.ts'
 import type { GuardTelemetry } from './guard-telemetry.ts'
 import type { Authenticator } from './keys/authenticator.ts'
 import type { CacheLease } from './keys/cache-lease.ts'
@@ -59,6 +59,7 @@ export function authOf(request: FastifyRequest): Auth {
 
 export interface GuardParts {
   policyOf: (request: FastifyRequest) => Policy
+  presentedKey: PresentedKey
   keyCache: KeyCache
   lease: CacheLease
   authenticator: Authenticator
@@ -97,7 +98,7 @@ export interface Guard {
 }
 
 export function createGuard(parts: GuardParts): Guard {
-  const { policyOf, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
+  const { policyOf, presentedKey, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
   const { copyToRequestContext, limitCheck, usage, telemetry, errorText } = parts
   const later = lateDecisions(refuse, parts)
 

@@ -4,7 +4,7 @@ import { errorResponses, withoutGate } from '@svc/core/internal'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidForwardedRequest } from '../errors.ts'
 import { withKeyDemand } from '../guard/policy/policy-map.ts'
-import { declareSchemes } from './openapi.ts'
+import type { SwaggerTransform } from './openapi.ts'
 
 /** Refuses a request to another server as the guard would, or calls `done` with `request.auth` set. */
 export type JudgeTarget = (
@@ -14,11 +14,15 @@ export type JudgeTarget = (
   done: () => void,
 ) => void
 
-export function forwardAuthRoute(api: FastifyInstance, judge: JudgeTarget): void {
+export function forwardAuthRoute(
+  api: FastifyInstance,
+  judge: JudgeTarget,
+  swaggerTransform: SwaggerTransform,
+): void {
   api.get(
     '/forward-auth',
     {
-      config: withoutGate(withKeyDemand({ swaggerTransform: declareSchemes }, 'judges-another')),
+      config: withoutGate(withKeyDemand({ swaggerTransform }, 'judges-another')),
       schema: {
         summary:
           'Decide about a request to another server, for a proxy that asks before it passes it on',

@@ -7,7 +7,7 @@ import { withKeyDemand } from '../guard/policy/policy-map.ts'
 import { callOf, type OperationContext } from '../operations/context.ts'
 import { createGithubKeys } from '../operations/github-keys.ts'
 import { revokeLeaked } from '../operations/leaks.ts'
-import { declareSchemes } from './openapi.ts'
+import type { SwaggerTransform } from './openapi.ts'
 
 const Feedback = Type.Array(
   Type.Object({ token_raw: Type.String(), token_type: Type.String(), label: Type.String() }),
@@ -18,6 +18,7 @@ export function leakRoutes(
   api: FastifyInstance,
   context: OperationContext,
   keys: readonly GithubKey[] | undefined,
+  swaggerTransform: SwaggerTransform,
 ): void {
   const keysFor = createGithubKeys({ given: keys })
   void api.register(async (raw: FastifyInstance) => {
@@ -28,7 +29,7 @@ export function leakRoutes(
       '/leaks/github',
       {
         // GitHub has no key of ours: its signature is checked instead.
-        config: withKeyDemand({ swaggerTransform: declareSchemes }, 'decides-itself'),
+        config: withKeyDemand({ swaggerTransform }, 'decides-itself'),
         schema: {
           summary: "Take alerts of GitHub's secret scanning, and revoke the keys among them",
           tags: ['auth'],

@@ -6,7 +6,7 @@ import type { Operations } from '../operations/operations.ts'
 import type { AuthSettings } from '../options.ts'
 import { forwardAuthRoute, type JudgeTarget } from './forward-auth.ts'
 import { leakRoutes } from './leaks.ts'
-import { declareSchemes } from './openapi.ts'
+import { declaringSchemes } from './openapi.ts'
 
 /** The answer to ids that are too long for the router. */
 export const unknownId = (path: string): Error =>
@@ -16,9 +16,11 @@ export function managementRoutes(
   api: FastifyInstance,
   context: OperationContext,
   { methods, ownKey, audit }: Operations,
-  { githubLeaks, openapi }: AuthSettings,
+  settings: AuthSettings,
   judge: JudgeTarget,
 ): void {
+  const { githubLeaks, openapi } = settings
+  const swaggerTransform = declaringSchemes(settings)
   // One of these answers has the text of a key.
   api.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store')
@@ -29,12 +31,12 @@ export function managementRoutes(
     callerOf: callOf,
     config: (own: object = { scopes: ['auth:manage'] }) => ({
       ...own,
-      swaggerTransform: declareSchemes,
+      swaggerTransform,
     }),
   }
   operationRoutes(api, methods, ofPackage)
   operationRoutes(api, ownKey, ofPackage)
-  forwardAuthRoute(api, judge)
+  forwardAuthRoute(api, judge, swaggerTransform)
   operationRoutes(api, audit, ofPackage)
-  if (githubLeaks) leakRoutes(api, context, githubLeaks.keys)
+  if (githubLeaks) leakRoutes(api, context, githubLeaks.keys, swaggerTransform)
 }
