@@ -11,7 +11,8 @@ for (const level of LEVELS) {
     const database = await freshDatabase(t)
     await setDefaultLevel(database, level)
     const after = (host: { get: Function }) => void host.get('/me', async () => 'me')
-    const hosts = await Promise.all([0, 1].map(() => startHost(t, { database, after })))
+    const auth = { importedKeys: { hash: (key: string) => `hash of ${key}` } }
+    const hosts = await Promise.all([0, 1].map(() => startHost(t, { database, after, auth })))
     const [host] = hosts as [(typeof hosts)[number], (typeof hosts)[number]]
     const hostOf = (n: number) => hosts[n % 2]!
 
@@ -34,6 +35,16 @@ for (const level of LEVELS) {
       hostOf(n).ask('POST', `/_auth/users/${userId}/keys`, { body: { scopes: [] } }),
     )
     t.same([...new Set(made.map(({ status }) => status))], [201])
+    const foreign = await times(20, async (n) => ({ userId, hash: `hash of foreign-${n}` }))
+    const imports = await times(3, (n) => hostOf(n).app.svc.auth.importApiKeys(foreign))
+    t.equal(
+      imports.reduce((sum, { imported }) => sum + imported, 0),
+      20,
+    )
+    const firstUses = await times(80, (n) =>
+      hostOf(n).ask('GET', '/me', { key: `foreign-${n >> 2}` }),
+    )
+    t.same([...new Set(firstUses.map(({ status }) => status))], [200])
     const gone = await times(4, (n) => hostOf(n).ask('DELETE', `/_auth/keys/${id}`))
     t.ok(
       gone.every(({ status }) => status < 500),

@@ -24,7 +24,11 @@ create table svc."__svc.auth.api_keys" (
   user_id uuid not null,
   -- That of its user, which a trigger writes.
   tenant text collate "C",
-  key_hash text collate "C" not null unique check (key_hash ~ '^[0-9a-f]{64}$'),
+  -- Null until the first use of a key that was imported by another system's hash.
+  key_hash text collate "C" unique check (key_hash ~ '^[0-9a-f]{64}$'),
+  -- Of an imported key: the SHA-256 of what another system has made of its text. It opens the key until
+  -- `key_hash` is known. After that it only shows that the key was imported.
+  foreign_hash text collate "C" check (foreign_hash ~ '^[0-9a-f]{64}$'),
   key_prefix text collate "C" not null check (length(key_prefix) <= 8),
   label text,
   scopes text[] not null,
@@ -46,6 +50,8 @@ create table svc."__svc.auth.api_keys" (
   replaces uuid,
   replaced_by uuid,
   created_at timestamptz not null default now(),
+  -- When it came from another system; its successors have it too. Such keys count for no limit on numbers.
+  imported_at timestamptz,
   expires_at timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,
@@ -53,14 +59,16 @@ create table svc."__svc.auth.api_keys" (
   -- written in the transaction of the event, so that of several processes one publishes it.
   expiry_notice integer,
   -- The last use, or the creation, that an event says the key was unused since.
-  unused_notice_of timestamptz
+  unused_notice_of timestamptz,
+  check (key_hash is not null or foreign_hash is not null)
 );
 
+create unique index on svc."__svc.auth.api_keys" (foreign_hash) where foreign_hash is not null;
 create index on svc."__svc.auth.api_keys" (user_id, id desc);
 create index on svc."__svc.auth.api_keys" (tenant, id desc);
 create index on svc."__svc.auth.api_keys" (key_prefix, id desc);
 -- The keys whose expiry is still to be published, by `expires_at`. The expiry of a key is not published if it
--- was before the row was made, as it can be with an import.
+-- was before the row was made, as it can be with a restore.
 create index on svc."__svc.auth.api_keys" (expires_at)
   where expires_at > created_at and revoked_at is null and expiry_notice is distinct from 0;
 -- For lists of keys by their state: few are revoked, disabled or expire, of however many.

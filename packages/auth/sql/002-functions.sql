@@ -15,7 +15,7 @@ create trigger take_tenant before insert on svc."__svc.auth.api_keys"
   for each row execute function svc."__svc.auth.tenant_of_key"();
 
 -- A trigger, so that every statement that revokes a key is recorded, also one typed into psql. An
--- insert needs none: no process can remember a key that did not exist.
+-- insert needs none: no process can remember a key that did not exist, nor one whose hash is not known.
 create function svc."__svc.auth.tell_changed_keys"() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -26,13 +26,14 @@ begin
   if tg_op = 'UPDATE' then
     select array_agg(was.key_hash) into changed
       from was join now using (id)
-     where (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at,
+     where was.key_hash is not null
+       and (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at,
             was.tenant, was.enabled, was.allowed_ips, was.limits, was.quota, was.allowances_of)
         is distinct from (now.key_hash, now.user_id, now.scopes, now.expires_at, now.revoked_at,
                           now.tenant, now.enabled, now.allowed_ips, now.limits, now.quota,
                           now.allowances_of);
   else
-    select array_agg(was.key_hash) into changed from was;
+    select array_agg(was.key_hash) into changed from was where was.key_hash is not null;
   end if;
   if changed is not null then
     update svc."__svc.auth.epoch"

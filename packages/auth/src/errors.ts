@@ -151,6 +151,13 @@ export const KeyLimitReached = createError<[string]>(
   409,
 )
 
+/** A caller with a tenant asked for what is the operator's, such as an import of keys. */
+export const OperatorOnly = createError(
+  'SVC_AUTH_OPERATOR_ONLY',
+  "this is the operator's: a key with a tenant cannot do it",
+  403,
+)
+
 /** An element of `allowedIps` is neither a network nor an address. */
 export const InvalidNetwork = createError<[string]>(
   'SVC_AUTH_INVALID_NETWORK',

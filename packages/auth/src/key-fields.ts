@@ -60,6 +60,40 @@ export const keyChanges = {
 /** What a create takes. `scopes` are `["read", "write"]` by default. */
 export const keyFields = keyChanges
 
+/** What an import takes besides: a key of another system, by a hash of its text. */
+export const importedKeyFields = {
+  sha256: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'SHA-256 of the text of the key, in hex, base64 or base64url.',
+    }),
+  ),
+  hash: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'What the option `importedKeys.hash` gives for the text of the key.',
+    }),
+  ),
+  keyPrefix: Type.Optional(
+    Type.String({
+      pattern: '^[!-~]{1,8}$',
+      default: 'imported',
+      description: 'What is shown of the key: up to 8 visible ASCII characters.',
+    }),
+  ),
+  createdAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When it was made; now by default.' }),
+  ),
+  label: keyChanges.label,
+  scopes: keyChanges.scopes,
+  expiresAt: keyChanges.expiresAt,
+  metadata: keyChanges.metadata,
+  limits: keyChanges.limits,
+  quota: keyChanges.quota,
+  allowedIps: keyChanges.allowedIps,
+}
+
 /** Not `Type.Record`: its pattern for names matches none with a line break. */
 const TextsByName = Type.Unsafe<Record<string, string>>({
   type: 'object',

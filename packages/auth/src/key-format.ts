@@ -53,10 +53,15 @@ export function formatOf(key: string, letters = DEFAULT_LETTERS): KeyFormat {
  */
 export const hashOf = (key: string): string => hashText('sha256', key, 'binary')
 
+/** What another system has made of a key is stored like a key: it may be enough to guess one. */
+export const foreignHashOf = hashOf
+
 /** A hash as the tables have it. */
 export const hexOf = (hash: string): string => Buffer.from(hash, 'latin1').toString('hex')
 
-export const hashOfHex = (hex: string): string => Buffer.from(hex, 'hex').toString('latin1')
+/** `null`: of an imported key that was not used yet. No text has the hash that it becomes. */
+export const hashOfHex = (hex: string | null): string =>
+  Buffer.from(hex ?? '', 'hex').toString('latin1')
 
 /** The only part of a key that is shown again. A shorter text is its own prefix. */
 export const prefixOf = (key: string): string => key.slice(0, PREFIX_LENGTH)

@@ -1,6 +1,7 @@
 /** The rules and defaults of the options of `svcAuth`. */
 import {
   isBoolean,
+  isFunction,
   isIntegerFrom,
   isString,
   type OptionRule,
@@ -89,6 +90,14 @@ export const githubLeaksRules: OptionRules = {
   },
 }
 
+export const importedKeysRules: OptionRules = {
+  hash: {
+    expects: 'a function that makes of the text of a key what another system has stored of it',
+    is: isFunction,
+    required: true,
+  },
+}
+
 export const rules: OptionRules = {
   protectedPaths: {
     expects:
@@ -141,6 +150,7 @@ export const rules: OptionRules = {
     each: isLimit,
     default: [],
   },
+  importedKeys: { expects: 'an object' },
   usage: { expects: 'true or false', is: isBoolean, default: true },
   keyHeaders: {
     expects:

@@ -3,7 +3,7 @@ import { resolveOptions, type ResolvedOptions } from '@svc/core/internal'
 import { InvalidRole } from './errors.ts'
 import type { GithubKey } from './github-alerts.ts'
 import { repeatedSpan, type Limit } from './limit-fields.ts'
-import { githubLeaksRules, rateLimitRules, rules } from './option-rules.ts'
+import { githubLeaksRules, importedKeysRules, rateLimitRules, rules } from './option-rules.ts'
 import { createScopeNames, type Scope } from './scopes.ts'
 import type { RateLimit } from './tables/lockouts.ts'
 
@@ -86,6 +86,18 @@ export interface SvcAuthOptions {
    * @default []
    */
   tenantLimits?: Limit[] | undefined
+  /**
+   * What another system has made of the text of a key, such as an HMAC, for keys that were imported by
+   * that. It is asked only for texts that are not of our format and that no key has the SHA-256 of, and
+   * each key needs it once. Where it throws, or gives no text, the key is unknown. It must be quick, since
+   * all requests of the process wait for it.
+   * @default keys are imported by their SHA-256 alone
+   * @example
+   * const importedKeys = {
+   *   hash: (key: string) => createHmac('sha256', pepper).update(key).digest('hex'),
+   * }
+   */
+  importedKeys?: { hash: (key: string) => string } | undefined
   /** Whether the usage of keys is counted. @default true */
   usage?: boolean | undefined
   /**
@@ -132,6 +144,7 @@ type Unset =
   | 'maxKeyLifetimeDays'
   | 'unusedNoticeDays'
   | 'githubLeaks'
+  | 'importedKeys'
 
 /** @throws InvalidRole: a role holds scopes and namespaces, and no other role */
 function assertRolesDeclared({ roles, scopes }: AuthSettings): void {
@@ -172,6 +185,10 @@ export function resolveAuthOptions(given: unknown): AuthSettings {
   if (settings.githubLeaks !== undefined) {
     const { githubLeaks } = settings
     resolveOptions<object>('svcAuth', githubLeaksRules, githubLeaks, 'githubLeaks.')
+  }
+  if (settings.importedKeys !== undefined) {
+    const { importedKeys } = settings
+    resolveOptions<object>('svcAuth', importedKeysRules, importedKeys, 'importedKeys.')
   }
   if (settings.rateLimit === undefined) return settings
   const rateLimit = resolveOptions<RateLimit>(

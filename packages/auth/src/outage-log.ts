@@ -28,3 +28,27 @@ export class OutageLog {
     this.#log.info({}, this.#ended)
   }
 }
+
+const RARE_MS = 60_000
+
+/** Logs a warning at most once a minute. */
+export class RareLog {
+  #log: Log
+  #message: string
+  #now: () => number
+  #nextAt = -Infinity
+
+  /** `now`: milliseconds of a monotonic clock. */
+  constructor(log: Log, message: string, now: () => number) {
+    this.#log = log
+    this.#message = message
+    this.#now = now
+  }
+
+  warn(details: object): void {
+    const now = this.#now()
+    if (now < this.#nextAt) return
+    this.#nextAt = now + RARE_MS
+    this.#log.warn(details, this.#message)
+  }
+}

@@ -2,6 +2,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, Tenant, TenantFilter, type Input } from '@svc/core/internal'
 import {
+  importedKeyFields,
   keyChanges,
   keyFields,
   keyState,
@@ -38,6 +39,27 @@ export const NewApiKey = Type.Object(
 )
 
 export const KeyUpdate = Type.Object({ id: Type.String(), ...keyChanges }, closed)
+
+export const ImportedKey = Type.Object({ userId: Type.String(), ...importedKeyFields }, closed)
+
+export const KeyImport = Type.Object(
+  { keys: Type.Array(ImportedKey, { maxItems: 10_000 }) },
+  closed,
+)
+
+export const ImportResult = Type.Object({
+  imported: Type.Integer(),
+  skipped: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: 'Its place in the list, from 0 on.' }),
+      reason: Type.Unsafe<'known'>({
+        type: 'string',
+        enum: ['known'],
+        description: 'A key, which may be revoked, or an earlier entry has its hash.',
+      }),
+    }),
+  ),
+})
 
 export const OwnRotation = Type.Object(rotation, closed)
 
@@ -175,6 +197,17 @@ export type NewApiKey = Input<typeof NewApiKey>
  * const change: KeyUpdate = { id, enabled: false, metadata: { reason: 'unpaid' } }
  */
 export type KeyUpdate = Input<typeof KeyUpdate>
+/**
+ * A key of another system, by a hash of its text: exactly one of `sha256` (hex, base64 or base64url) and
+ * `hash`, what the option `importedKeys.hash` gives for the text. `keyPrefix` is what is shown of the key.
+ * The other fields are those of {@link NewApiKey}.
+ *
+ * @example
+ * const key: ImportedKey = { userId: user.id, sha256: row.key_hash, createdAt: '2024-01-31T12:00:00Z' }
+ */
+export type ImportedKey = Input<typeof ImportedKey>
+/** What an import did: how many keys it has made, and which entries it has left out, by their index. */
+export type ImportResult = Static<typeof ImportResult>
 /** The fields of a key that change; the others stay as they are. */
 export type KeyChanges = Omit<KeyUpdate, 'id'>
 /** The key `id`, and for how many seconds it stays valid beside its successor: 86400 by default, at most 31536000. */

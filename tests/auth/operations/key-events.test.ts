@@ -170,6 +170,21 @@ t.test('an unused key has one event, and another one after its next use', async 
   t.equal((await published(app, 'unused')).length, 2)
 })
 
+t.test('an imported key counts as unused from its import on', async (t) => {
+  const host = await hostWithContext(t)
+  const { app, context, makeUser } = host
+  const { id: userId } = await makeUser()
+  const createdAt = '2020-01-01T00:00:00Z'
+  await app.svc.auth.importApiKeys([{ userId, sha256: '0'.repeat(64), createdAt }])
+  await publishUnusedNotices(context, 90)
+  t.same(await published(app, 'unused'), [])
+  await app.svc.database.query(
+    `update svc."__svc.auth.api_keys" set imported_at = now() - interval '91 days'`,
+  )
+  await publishUnusedNotices(context, 90)
+  t.match(await published(app, 'unused'), [{ payload: { userId, unusedDays: 90 } }])
+})
+
 t.test('no key lives longer than maxKeyLifetimeDays', async (t) => {
   const { app, ask, makeKey, makeUser } = await startHost(t, { auth: { maxKeyLifetimeDays: 90 } })
   const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000).toISOString()

@@ -56,6 +56,11 @@ const ATTACKS: Record<string, Attack> = {
     body: () => ({ overlapSeconds: 0 }),
     refused: isNotFound,
   },
+  'POST /keys/import': {
+    path: () => '/keys/import',
+    body: ({ userId }) => ({ keys: [{ userId, sha256: '0'.repeat(64) }] }),
+    refused: ({ status }) => status === 403,
+  },
   'POST /verify': {
     path: () => '/verify',
     body: ({ key }) => ({ key }),

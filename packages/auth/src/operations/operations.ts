@@ -1,6 +1,7 @@
 import type { Authentication } from '../guard/keys/authentication.ts'
 import { keyOperations } from './api-keys.ts'
 import { auditOperations } from './audit.ts'
+import { importOperation } from './import-keys.ts'
 import { keyChecks } from './key-checks.ts'
 import type { OperationContext } from './context.ts'
 import { presentedKey } from './presented-key.ts'
@@ -18,6 +19,7 @@ export function createOperations(context: OperationContext, authentication: Auth
     methods: {
       ...userOperations(context),
       ...keys,
+      ...importOperation(context),
       ...usageOperations(context),
       ...keyChecks(context, authentication),
       ...listOperations(context),

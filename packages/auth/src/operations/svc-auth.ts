@@ -5,6 +5,8 @@ import type {
   ApiKey,
   CheckedKey,
   CreatedApiKey,
+  ImportedKey,
+  ImportResult,
   KeyCheck,
   KeyFilter,
   KeyRotation,
@@ -90,6 +92,20 @@ export interface AuthOperations {
    * @throws InvalidInput, InvalidOption, NoTransaction, KeyNotFound, AlreadyRotated, Unavailable
    */
   rotateApiKey: (rotation: KeyRotation, options?: OperationOptions) => Promise<CreatedApiKey>
+  /**
+   * Makes keys of another system valid here, by hashes of their texts: up to 10 000 in one transaction. An
+   * entry whose hash a key has already is skipped, also where that key is revoked, so that a script may be
+   * run again. An entry that is wrong fails the whole call, with its index and its field. Imported keys count
+   * for no limit on numbers, and make no `svc.key.created`.
+   *
+   * @throws InvalidInput, InvalidOption, NoTransaction, UnknownScope, ExpiryInPast, ExpiryTooLate,
+   *   InvalidExpiry, LifetimeTooLong, InvalidNetwork, Unavailable
+   * @example
+   * const { imported, skipped } = await app.svc.auth.importApiKeys(
+   *   rows.map((row) => ({ userId: row.user_id, sha256: row.key_hash, label: row.name })),
+   * )
+   */
+  importApiKeys: (keys: readonly ImportedKey[], options?: OperationOptions) => Promise<ImportResult>
   /**
    * Once it is committed, this process refuses the key at once, the others within a second.
    *
@@ -193,9 +209,12 @@ export const createAuthOperations = (
   { methods: operations }: Operations,
 ): AuthOperations => {
   const methods = (by: OperationCall): Omit<AuthOperations, 'as'> => {
-    const { listKeysOfUser, listApiKeys, ...others } = methodsOf(core, 'svc.auth', operations, by)
+    const made = methodsOf(core, 'svc.auth', operations, by)
+    const { listKeysOfUser, listApiKeys, importApiKeys, ...others } = made
     return {
       ...others,
+      importApiKeys: async (keys, options) =>
+        importApiKeys({ keys: keys as ImportedKey[] }, options),
       // Not all keys where a host has lost what it asks for.
       listApiKeys: async (of: unknown, page: Page = {}) =>
         typeof of === 'string'

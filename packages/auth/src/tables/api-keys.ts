@@ -30,10 +30,11 @@ export interface NewApiKeyRow {
 export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey> {
   const { rows } = await db.query(
     `insert into svc."__svc.auth.api_keys"
-       (id, user_id, key_hash, key_prefix, replaces, allowances_of, bounds, ${CHOSEN})
+       (id, user_id, key_hash, key_prefix, replaces, allowances_of, imported_at, bounds, ${CHOSEN})
      values ($1, $2, $3, $4, $5,
        (select coalesce(old.allowances_of, old.id)
           from svc."__svc.auth.api_keys" as old where old.id = $5),
+       (select imported_at from svc."__svc.auth.api_keys" as old where old.id = $5),
        $6::jsonb, ${placeholders(7).join(', ')})
      returning ${COLUMNS}`,
     [
@@ -113,11 +114,13 @@ export interface LockedKey {
   key: ApiKey
   hash: string
   isExpired: boolean
+  isImported: boolean
   /** What a caller that may not loosen it keeps to; `null`: to its fields. */
   bounds: Bounds | null
 }
 
-const LOCK = `select ${COLUMNS}, bounds::text, key_hash as hex, coalesce(expires_at <= now(), false) as "isExpired"
+const LOCK = `select ${COLUMNS}, bounds::text, key_hash as hex,
+        coalesce(expires_at <= now(), false) as "isExpired", imported_at is not null as "isImported"
    from svc."__svc.auth.api_keys"
   where id = $1 and revoked_at is null and ${withinReach('tenant', '$2')}
     for no key update`
@@ -134,10 +137,11 @@ export const lockFreeApiKey = async (db: Db, id: string): Promise<LockedKey | un
   lockedOf(await db.query(`${LOCK} skip locked`, [id, EVERYWHERE]))
 
 const lockedOf = ({ rows }: Awaited<ReturnType<Db['query']>>): LockedKey | undefined =>
-  rows.map(({ hex, isExpired, bounds, ...row }) => ({
+  rows.map(({ hex, isExpired, isImported, bounds, ...row }) => ({
     key: keyOf(row),
     hash: hashOfHex(hex),
     isExpired,
+    isImported,
     bounds: parsed(bounds),
   }))[0]
 

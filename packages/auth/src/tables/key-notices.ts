@@ -71,12 +71,12 @@ export async function findExpired(db: Db): Promise<DueKey[]> {
   return rows
 }
 
-/** Keys that were not used for `days`, or were made that long ago and never used. */
+/** Keys that were not used for `days`, or were made or imported that long ago and never used. */
 export async function findUnused(db: Db, days: number): Promise<DueKey[]> {
   const { rows } = await db.query(
     `select id, ${isoOf('expires_at')} as "expiresAt" from svc."__svc.auth.api_keys" as keys
       where revoked_at is null and enabled and (expires_at is null or expires_at > now())
-        and coalesce(last_used_at, created_at) < now() - make_interval(days => $1)
+        and coalesce(last_used_at, imported_at, created_at) < now() - make_interval(days => $1)
         and unused_notice_of is distinct from coalesce(last_used_at, created_at)
       limit $2
         for no key update of keys skip locked`,

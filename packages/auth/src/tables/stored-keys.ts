@@ -22,30 +22,87 @@ export interface StoredKey {
   allowancesOf: string
 }
 
+const COLUMNS = `id, user_id as "userId", key_prefix as "keyPrefix", scopes,
+            extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
+            revoked_at is not null as "isRevoked", enabled as "isEnabled", tenant,
+            allowed_ips as "allowedIps", limits::text, quota::text,
+            allowances_of as "allowancesOf"`
+
 /** The keys that exist, by their hashes. */
 export async function findKeysByHash(
   db: Db,
   hashes: readonly string[],
 ): Promise<Map<string, StoredKey>> {
   const { rows } = await db.query(
-    `select key_hash as hex, id, user_id as "userId", key_prefix as "keyPrefix", scopes,
-            extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
-            revoked_at is not null as "isRevoked", enabled as "isEnabled", tenant,
-            allowed_ips as "allowedIps", limits::text, quota::text,
-            allowances_of as "allowancesOf"
+    `select key_hash as hex, ${COLUMNS}
        from svc."__svc.auth.api_keys" where key_hash = any($1::text[])`,
     [hashes.map(hexOf)],
   )
+  return new Map(rows.map(({ hex, ...row }) => [hashOfHex(hex), storedKeyOf(row)]))
+}
+
+/** What is presented with a text whose hash no key has: its hash, and that of another system. */
+export interface ForeignText {
+  hash: string
+  foreignHash: string
+}
+
+/** A key that was imported by the hash of another system. */
+export interface ForeignKey {
+  key: StoredKey
+  /** Whether its own hash is stored now, so that each change of the key names it. */
+  isHashStored: boolean
+}
+
+const FOREIGN = `
+  with given as materialized (
+    select distinct * from unnest($1::text[], $2::text[]) as given (hex, foreign_hash)
+  ), free as materialized (
+    select keys.id, given.hex
+      from given join svc."__svc.auth.api_keys" as keys using (foreign_hash)
+     where keys.foreign_hash is not null and keys.key_hash is null
+     order by keys.id for update of keys skip locked
+  ), used as (
+    update svc."__svc.auth.api_keys" as keys set key_hash = free.hex
+      from free where keys.id = free.id
+    returning keys.*
+  )
+  select key_hash as hex, foreign_hash as "foreignHex", true as "isHashStored", ${COLUMNS} from used
+  union all
+  -- Another process has stored the hash since it was looked up, or stores it now, or a transaction that has
+  -- locked the row is about to change the key: a request does not wait for these.
+  select given.hex, given.foreign_hash, keys.key_hash is not null, ${COLUMNS}
+    from given join svc."__svc.auth.api_keys" as keys using (foreign_hash)
+   where keys.foreign_hash is not null and (keys.key_hash is null or keys.key_hash = given.hex)
+     and not exists (select from used where used.id = keys.id)`
+
+/**
+ * The imported keys among these texts, by both hashes in one text. The first hash is stored: from now on it
+ * opens the key.
+ */
+export async function findForeignKeys(
+  db: Db,
+  texts: readonly ForeignText[],
+): Promise<Map<string, ForeignKey>> {
+  const { rows } = await db.query(FOREIGN, [
+    texts.map(({ hash }) => hexOf(hash)),
+    texts.map(({ foreignHash }) => hexOf(foreignHash)),
+  ])
   return new Map(
-    rows.map(({ hex, limits, quota, ...key }) => [
-      hashOfHex(hex),
-      {
-        ...key,
-        limits: parsed(limits),
-        quota: parsed(quota),
-        // The text of the id itself, and no copy of it: it stays in memory as the name of the allowances.
-        allowancesOf: key.allowancesOf ?? key.id,
-      },
+    rows.map(({ hex, foreignHex, isHashStored, ...row }) => [
+      hashOfHex(hex + foreignHex),
+      { key: storedKeyOf(row), isHashStored },
     ]),
   )
 }
+
+type Changed = 'limits' | 'quota' | 'allowancesOf'
+type Row = Omit<StoredKey, Changed> & Record<Changed, string | null>
+
+const storedKeyOf = ({ limits, quota, ...key }: Row): StoredKey => ({
+  ...key,
+  limits: parsed(limits),
+  quota: parsed(quota),
+  // The text of the id itself, and no copy of it: it stays in memory as the name of the allowances.
+  allowancesOf: key.allowancesOf ?? key.id,
+})

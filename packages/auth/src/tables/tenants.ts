@@ -11,7 +11,7 @@ export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
 }
 
 /**
- * Keys that count for a limit: not revoked, not expired, and not rotated to another one that
+ * Keys that count for a limit: not imported, not revoked, not expired, and not rotated to another one that
  * counts. A rotation does not change their number, nor does the revocation of the new key.
  *
  * @param prolonged the expired key that a PATCH makes valid again; the key that it replaces is not counted
@@ -23,7 +23,7 @@ export async function countKeysOfTenant(
 ): Promise<number> {
   const { rows } = await db.query(
     `select count(*)::int as keys from svc."__svc.auth.api_keys" as keys
-      where tenant = $1 and ${IS_ALIVE}
+      where tenant = $1 and imported_at is null and ${IS_ALIVE}
         and ($2::uuid is null or replaced_by is distinct from $2)
         and not exists (select from svc."__svc.auth.api_keys"
                          where id = keys.replaced_by and ${IS_ALIVE})`,
@@ -49,7 +49,7 @@ export async function revokeKeysOfTenant(db: Db, tenant: string): Promise<string
      returning key_hash as hex`,
     [tenant, KEYS_PORTION],
   )
-  return rows.map(({ hex }: { hex: string }) => hashOfHex(hex))
+  return rows.map(({ hex }: { hex: string | null }) => hashOfHex(hex))
 }
 
 /** A portion of the keys, locked until the transaction ends. */
@@ -68,7 +68,7 @@ export async function deleteKeys(db: Db, ids: readonly string[]): Promise<string
     `delete from svc."__svc.auth.api_keys" where id = any($1::uuid[]) returning key_hash as hex`,
     [ids],
   )
-  return rows.map(({ hex }: { hex: string }) => hashOfHex(hex))
+  return rows.map(({ hex }: { hex: string | null }) => hashOfHex(hex))
 }
 
 /** Deletes the grants of the limits and quotas of these subjects. Returns how many rows. */

@@ -8,6 +8,7 @@ const STATEMENTS = [
   // used. An unused key stays announced.
   `update svc."__svc.auth.api_keys" set expires_at = expires_at - ${BACK},
           created_at = created_at - ${BACK}, last_used_at = last_used_at - ${BACK},
+          imported_at = imported_at - ${BACK},
           unused_notice_of = unused_notice_of - ${BACK}`,
   `update svc."__svc.auth.windows" set
      granted_at = array(select at - $1 * 1000 from unnest(granted_at) with ordinality as given (at, n) order by n),

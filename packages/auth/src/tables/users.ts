@@ -37,6 +37,19 @@ export async function lockUser(db: Db, id: string, reach: Reach): Promise<User |
   return rows[0]
 }
 
+/** Finds many users for such a transaction: their tenants by their ids. */
+export async function lockUsers(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const { rows } = await db.query(
+    `select id, tenant from svc."__svc.auth.users"
+      where id = any($1::uuid[]) order by id for key share`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, tenant }) => [id, tenant]))
+}
+
 /** Newest first. */
 export async function listUsers(
   db: Db,

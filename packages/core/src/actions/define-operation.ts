@@ -60,6 +60,8 @@ export interface OperationRoute<Caller, Given> {
   page?: (by: Caller, input: Given & { limit: number }) => Promise<ListPage>
   /** The scopes that open the route, and other rules of the guard. @default the scope of the package */
   config?: object
+  /** The largest body, in bytes. @default that of the host */
+  bodyLimit?: number
 }
 
 /** By method and path: `/` is the base path itself. */

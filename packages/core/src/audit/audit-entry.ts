@@ -64,7 +64,16 @@ export type AuditActor = Static<typeof Actor>
 export type AuditChanges = Record<string, { from: unknown; to: unknown }>
 
 /** What is changed. A `target` of a query that is none of these is an id. */
-const TARGET_KINDS = ['inbound', 'key', 'link', 'session', 'tenant', 'user', 'webhook'] as const
+const TARGET_KINDS = [
+  'import',
+  'inbound',
+  'key',
+  'link',
+  'session',
+  'tenant',
+  'user',
+  'webhook',
+] as const
 export type TargetKind = (typeof TARGET_KINDS)[number]
 
 export const isTargetKind = (target: string | undefined): target is TargetKind =>

@@ -45,6 +45,7 @@ export function operationRoutes<Caller>(
           response: { ...response, ...errorResponses },
         },
         ...(route.body === 'object' && { preValidation: bodyOrDefaults }),
+        ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
         handler: handlerOf(operation, route, callerOf, (request) => checkedPart(request, schemas)),
       })
     }

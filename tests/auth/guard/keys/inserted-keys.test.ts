@@ -65,7 +65,7 @@ t.test('a key without a row is looked up once in 0.9 s', async (t) => {
     return isInserted ? valid : UNKNOWN_KEY
   }
   const keyCache = new KeyCache(lookUp, () => now)
-  const find = () => keyCache.find('d', 'wellFormed')
+  const find = () => keyCache.find('d', { text: 'key', format: 'wellFormed' })
   t.ok(isFailure(await find()))
   isInserted = true
   now += 849

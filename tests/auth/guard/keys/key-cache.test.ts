@@ -1,6 +1,7 @@
 import t from 'tap'
 import { BoundedMap } from '../../../../packages/auth/src/guard/bounded-map.ts'
 import {
+  ForNow,
   isFailure,
   KeyCache,
   type LookupResult,
@@ -15,11 +16,12 @@ const valid = createCachedKey({
   keyId: 'k',
   tenant: null,
 })
+const PRESENTED = { text: 'key', format: 'wellFormed' } as const
 const revoked: LookupResult = { verdict: 'revoked', keyId: 'k' }
 
 /** A lookup whose answers the test gives one by one. */
 function pendingLookUps() {
-  const waiting: ((result: LookupResult) => void)[] = []
+  const waiting: ((result: LookupResult | ForNow) => void)[] = []
   const keyCache = new KeyCache(
     () =>
       new Promise((resolve) => {
@@ -31,7 +33,7 @@ function pendingLookUps() {
 
 t.test('a lookup that began before a revocation is repeated and not cached', async (t) => {
   const { keyCache, waiting } = pendingLookUps()
-  const result = keyCache.find('d', 'wellFormed')
+  const result = keyCache.find('d', PRESENTED)
   keyCache.forget(['d'])
   waiting.shift()?.(valid)
   await new Promise((resolve) => setImmediate(resolve))
@@ -44,7 +46,7 @@ t.test('a lookup that began before a revocation is repeated and not cached', asy
 
 t.test('a change of another key does not repeat a lookup', async (t) => {
   const { keyCache, waiting } = pendingLookUps()
-  const result = keyCache.find('d', 'wellFormed')
+  const result = keyCache.find('d', PRESENTED)
   keyCache.forget(['e'])
   waiting.shift()?.(valid)
   t.equal(await result, valid)
@@ -56,7 +58,7 @@ t.test(
   async (t) => {
     const { keyCache, waiting } = pendingLookUps()
     keyCache.remember('e', valid)
-    const result = keyCache.find('d', 'wellFormed')
+    const result = keyCache.find('d', PRESENTED)
     keyCache.forgetAll()
     waiting.shift()?.(valid)
     await new Promise((resolve) => setImmediate(resolve))
@@ -68,21 +70,30 @@ t.test(
 
 t.test('a key that an open transaction changed has a budget of lookups of its own', async (t) => {
   const budgets = { wellFormed: new TokenBucket(2, 0) }
-  const keyCache = new KeyCache(async (_hash, format, budget = budgets[format as 'wellFormed']) => {
+  const keyCache = new KeyCache(async (_hash, _presented, budget = budgets.wellFormed) => {
     if (!budget.take()) throw new Error('too many')
     return revoked
   })
   keyCache.beginChange(['busy'])
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 3000 }, () => keyCache.find('busy', 'wellFormed')),
+    Array.from({ length: 3000 }, () => keyCache.find('busy', PRESENTED)),
   )
   const answered = outcomes.filter(({ status }) => status === 'fulfilled').length
   t.ok(answered >= 2000 && answered < 3000, `${answered} lookups`)
-  t.equal(await keyCache.find('other', 'wellFormed'), revoked, 'the shared budget is not touched')
+  t.equal(await keyCache.find('other', PRESENTED), revoked, 'the shared budget is not touched')
 
   keyCache.endChange(['busy'])
-  t.equal(await keyCache.find('busy', 'wellFormed'), revoked)
-  t.equal(await keyCache.find('busy', 'wellFormed'), revoked, 'it is remembered again')
+  t.equal(await keyCache.find('busy', PRESENTED), revoked)
+  t.equal(await keyCache.find('busy', PRESENTED), revoked, 'it is remembered again')
+})
+
+t.test('a result for now answers those that wait for it, and is not remembered', async (t) => {
+  const { keyCache, waiting } = pendingLookUps()
+  const [one, other] = [keyCache.find('d', PRESENTED), keyCache.find('d', PRESENTED)]
+  waiting.shift()?.(new ForNow(valid))
+  t.same([await one, await other], [valid, valid])
+  t.equal(waiting.length, 0)
+  t.equal(keyCache.validKey('d'), undefined)
 })
 
 t.test('a lookup that failed is not cached', async (t) => {
@@ -91,8 +102,8 @@ t.test('a lookup that failed is not cached', async (t) => {
     if (asked++ === 0) throw new Error('away')
     return valid
   })
-  await t.rejects(keyCache.find('d', 'wellFormed'), { message: 'away' })
-  t.equal(await keyCache.find('d', 'wellFormed'), valid)
+  await t.rejects(keyCache.find('d', PRESENTED), { message: 'away' })
+  t.equal(await keyCache.find('d', PRESENTED), valid)
 })
 
 t.test('a bounded map forgets what was not asked for lately', (t) => {

@@ -18,6 +18,7 @@ import { Authenticator } from './authenticator.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
 import { CacheLease } from './cache-lease.ts'
 import { preferListener, preferPool } from './connections.ts'
+import { ForeignKeys } from './foreign-keys.ts'
 import { KeyCache } from './key-cache.ts'
 import { createKeyLookup } from './key-lookup.ts'
 import { LastUsed } from './last-used.ts'
@@ -60,6 +61,7 @@ export async function createAuthentication(
   const usage = settings.usage
     ? new UsageCounter((portion) => addUsage(db, writer, portion), log)
     : null
+  const hash = settings.importedKeys?.hash
   const keyCache = new KeyCache(
     createKeyLookup({
       db: lookupDb,
@@ -67,6 +69,7 @@ export async function createAuthentication(
       names,
       limitsOf: (key) => allowances.limitsOf(key),
       isLockoutEnabled: lockout !== null,
+      foreignKeys: hash ? new ForeignKeys({ hash, db, timeoutMs: QUERY_TIMEOUT_MS, log }) : null,
     }),
   )
   const bootstrapKey = new BootstrapKey({

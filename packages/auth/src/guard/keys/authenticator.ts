@@ -71,7 +71,8 @@ export class Authenticator {
       return cached
     }
     const format = this.#formatOf(key)
-    const result = format === 'badChecksum' ? UNKNOWN_KEY : await keyCache.find(hash, format)
+    const result =
+      format === 'badChecksum' ? UNKNOWN_KEY : await keyCache.find(hash, { text: key, format })
     if (isFailure(result) && isBootstrap === undefined) {
       throw new CannotDecide('the bootstrap key cannot be read')
     }

@@ -11,12 +11,27 @@ export const isFailure = <Failure extends { verdict: string }>(
   result: CachedKey | Failure,
 ): result is Failure => 'verdict' in result
 
+/** A result for the requests that wait for it. It is not remembered: no change of the key would name its hash. */
+export class ForNow {
+  readonly result: LookupResult
+
+  constructor(result: LookupResult) {
+    this.result = result
+  }
+}
+
+/** What was presented, and the form of its text. */
+export interface Presented {
+  readonly text: string
+  readonly format: KeyFormat
+}
+
 /** Reads one key from Postgres by its hash, within a budget of its own or that of its format. */
 export type LookUp = (
   hash: string,
-  format: KeyFormat,
+  presented: Presented,
   budget?: TokenBucket,
-) => Promise<LookupResult>
+) => Promise<LookupResult | ForNow>
 
 /** How many valid keys are remembered at most. The half of them that was used last is kept. */
 const MAX_VALID_KEYS = 200_000
@@ -67,10 +82,10 @@ export class KeyCache {
   }
 
   /** Concurrent lookups of one key share one query. Rejected keys need none for a while. */
-  async find(hash: string, format: KeyFormat): Promise<LookupResult> {
+  async find(hash: string, presented: Presented): Promise<LookupResult> {
     // A lookup that was sent before the commit must not answer a request that came after it.
     const changing = this.#changing.get(hash)
-    if (changing) return this.#lookUp(hash, format, changing.budget)
+    if (changing) return resultOf(await this.#lookUp(hash, presented, changing.budget))
     const remembered = this.#valid.get(hash) ?? this.#rejected.get(hash)
     if (remembered) return remembered
     if ((this.#unknown.get(hash) ?? 0) > this.#now()) return UNKNOWN_KEY
@@ -78,7 +93,7 @@ export class KeyCache {
     if (known) return known.result
     const pending = { result: NO_RESULT, isStale: false }
     this.#pending.set(hash, pending)
-    pending.result = this.#query(hash, format, pending).finally(() => this.#pending.delete(hash))
+    pending.result = this.#query(hash, presented, pending).finally(() => this.#pending.delete(hash))
     return pending.result
   }
 
@@ -119,20 +134,24 @@ export class KeyCache {
   }
 
   /** If the key changes while the query runs, the result is discarded and the query repeated. */
-  async #query(hash: string, format: KeyFormat, pending: PendingLookup): Promise<LookupResult> {
-    let result: LookupResult
+  async #query(hash: string, presented: Presented, pending: PendingLookup): Promise<LookupResult> {
+    let found: LookupResult | ForNow
     let sentAt: number
     do {
       pending.isStale = false
       sentAt = this.#now()
-      result = await this.#lookUp(hash, format)
+      found = await this.#lookUp(hash, presented)
     } while (pending.isStale)
-    if (this.#changing.has(hash)) return result
+    const result = resultOf(found)
+    if (found instanceof ForNow || this.#changing.has(hash)) return result
     if (result === UNKNOWN_KEY) this.#unknown.set(hash, sentAt + UNKNOWN_MS)
     else if (isFailure(result)) this.#rejected.set(hash, result)
     else this.#valid.set(hash, result)
     return result
   }
 }
+
+const resultOf = (found: LookupResult | ForNow): LookupResult =>
+  found instanceof ForNow ? found.result : found
 
 const NO_RESULT: Promise<LookupResult> = Promise.resolve(UNKNOWN_KEY)

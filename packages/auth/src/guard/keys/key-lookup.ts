@@ -8,7 +8,8 @@ import { unwatchedPrefix } from '../lockout/lockout.ts'
 import { batchLookup } from '../batch-lookup.ts'
 import type { ScopeNames } from '../../scopes.ts'
 import { checksOf, createCachedKey } from './cached-key.ts'
-import { isFailure, type LookUp, type LookupResult } from './key-cache.ts'
+import type { ForeignKeys } from './foreign-keys.ts'
+import { ForNow, isFailure, type LookUp, type LookupResult } from './key-cache.ts'
 import type { LookupBudgets } from './token-bucket.ts'
 
 export interface KeyLookupParts {
@@ -17,18 +18,23 @@ export interface KeyLookupParts {
   names: ScopeNames
   limitsOf: (key: LimitedKey) => MeterList | null
   isLockoutEnabled: boolean
+  /** Keys that were imported by the hash of another system; `null` without the option `importedKeys`. */
+  foreignKeys: ForeignKeys | null
 }
 
 /** A valid key gives back what its lookup took: only keys that are not valid use up a budget. */
 export function createKeyLookup(parts: KeyLookupParts): LookUp {
-  const { db, budgets } = parts
+  const { db, budgets, foreignKeys } = parts
 
   const findKey = batchLookup((hashes) => findKeysByHash(db, hashes))
-  return async (hash, format, budget = budgets[format]) => {
+  return async (hash, { text, format }, budget = budgets[format]) => {
     if (!budget.take()) throw new CannotDecide('too many unknown keys to look up')
-    const result = resultOf(await findKey(hash), parts)
+    const key = await findKey(hash)
+    const foreign =
+      key === undefined && format === 'otherFormat' ? await foreignKeys?.find(text, hash) : undefined
+    const result = resultOf(key ?? foreign?.key, parts)
     if (!isFailure(result)) budget.refund()
-    return result
+    return foreign?.isHashStored === false ? new ForNow(result) : result
   }
 }
 

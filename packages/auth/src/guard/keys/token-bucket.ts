@@ -23,8 +23,9 @@ export class TokenBucket {
     return true
   }
 
-  refund(): void {
-    this.#tokens = Math.min(this.#size, this.#tokens + 1)
+  /** A negative number takes more, also more than there are. */
+  refund(tokens = 1): void {
+    this.#tokens = Math.min(this.#size, this.#tokens + tokens)
   }
 }
 
