@@ -15,7 +15,7 @@ import { growthBacklog } from './growth/backlog.ts'
 import { growthRecovery } from './growth/recovery.ts'
 import { growthKeys, guardColdKeys } from './guard/cold-keys.ts'
 import { guardCpu } from './guard/cpu.ts'
-import { guardLimits, guardManyLimits, guardUsage } from './guard/limits.ts'
+import { guardLimits, guardManyLimits, guardPlans, guardUsage } from './guard/limits.ts'
 import { inboundThroughput } from './inbound/throughput.ts'
 import { describeMachine } from './machine.ts'
 import { memoryBacklog, memorySoak } from './memory.ts'
@@ -35,6 +35,7 @@ const benchmarks: Benchmark[] = [
   guardLimits,
   guardManyLimits,
   guardUsage,
+  guardPlans,
   guardTelemetry,
   publishConcurrent,
   publishSettings,

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import type { SvcAuthOptions } from '@svc/auth'
+import type { Plan, SvcAuthOptions } from '@svc/auth'
 import { serve } from '../process.ts'
 
 interface Settings {
@@ -18,6 +18,9 @@ const guards = {
   'no guard': async () => {},
   svcAuth: bySvcAuth,
   'svcAuth without usage': (app, settings) => bySvcAuth(app, settings, { usage: false }),
+  'svcAuth with plans': (app, settings) => bySvcAuth(app, settings, planned({ maxKeys: 1e6 })),
+  'svcAuth with limits by plans': (app, settings) =>
+    bySvcAuth(app, settings, planned({ keyLimits: [{ limit: 1e6, perSeconds: 60 }] })),
   async 'svcAuth with request context'(app, settings) {
     await app.register((await import('@fastify/request-context')).default)
     await bySvcAuth(app, settings)
@@ -44,6 +47,11 @@ const guards = {
     })
   },
 } satisfies Record<string, Guard>
+
+const planned = (plan: Plan): SvcAuthOptions => ({
+  plans: { default: plan },
+  planOf: async () => null,
+})
 
 export type GuardName = keyof typeof guards
 

@@ -50,6 +50,7 @@ export async function rangedDatabase(
   bench: Bench,
   ranges: KeyRange[],
   checkout?: Checkout,
+  tenant: string | null = null,
 ): Promise<string> {
   const database = await bench.database()
   const host = await bench.start<GuardedMethods>('guard/guarded-process.ts', { checkout })
@@ -58,8 +59,8 @@ export async function rangedDatabase(
   const id = randomUUID()
   await query(
     database,
-    `insert into svc."__svc.auth.users" (id, email, name, role)
-     values ('${id}', 'bench@example.com', 'Bench', 'user')`,
+    `insert into svc."__svc.auth.users" (id, tenant, email, name, role)
+     values ('${id}', nullif('${tenant ?? ''}', ''), 'bench@example.com', 'Bench', 'user')`,
   )
   let from = 0
   for (const range of ranges) {

@@ -127,6 +127,64 @@ export const guardUsage: Benchmark = {
   },
 }
 
+export const guardPlans: Benchmark = {
+  name: 'guard-plans',
+  title:
+    'CPU time of a guarded hello-world route for keys whose tenant has a plan, against without.',
+  limitSeconds: 1800,
+  async run(bench: Bench): Promise<Finding[]> {
+    const live = bench.size(10_000, 200)
+    const { slices } = await measurePlans(bench, live)
+    const settings = { 'live keys of each kind': live, connections: CONNECTIONS }
+    return [
+      {
+        ...PER_REQUEST,
+        title: 'Plans that limit no requests: CPU',
+        settings,
+        rows: rowsOf(slices, 'cpu', {
+          names: [NO_PLANS, `${NO_PLANS}, once more`, 'a plan'],
+          against: NO_PLANS,
+          goals: { 'a plan': { ratioAtLeast: 0.97 } },
+        }),
+        notes: [NOISE],
+      },
+      {
+        ...PER_REQUEST,
+        title: 'A limit by the plan: CPU',
+        settings,
+        rows: rowsOf(slices, 'cpu', {
+          names: [OWN_LIMIT, 'one limit, by the plan'],
+          against: OWN_LIMIT,
+          goals: { 'one limit, by the plan': { ratioAtLeast: 0.97 } },
+        }),
+      },
+    ]
+  },
+}
+
+const NO_PLANS = 'no plans'
+const OWN_LIMIT = 'one limit, of the key'
+
+/** All keys are of one tenant, whose plan is known. */
+async function measurePlans(bench: Bench, live: number): Promise<Sliced> {
+  const limits = [{ limit: MANY, perSeconds: 60 }]
+  const [plain, limited] = [keyTexts(0, live), keyTexts(live, live)]
+  const contenders = [
+    { name: NO_PLANS, keys: plain },
+    { name: `${NO_PLANS}, once more`, keys: plain },
+    { name: 'a plan', keys: plain, guard: 'svcAuth with plans' as const },
+    { name: OWN_LIMIT, keys: limited },
+    { name: 'one limit, by the plan', keys: plain, guard: 'svcAuth with limits by plans' as const },
+  ]
+  const ranges = [{ keys: live }, { keys: live, limits }]
+  return measureSlices(bench, contenders, {
+    database: await rangedDatabase(bench, ranges, undefined, 'acme'),
+    slices: bench.size(40, 3),
+    requestsPerSlice: bench.size(4000, 400),
+    warmUpRequests: bench.size(60_000, 2000),
+  })
+}
+
 const KINDS = [UNLIMITED, 'one limit']
 const NOISE = 'The row "once more" differs from the first by noise alone.'
 

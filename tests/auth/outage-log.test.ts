@@ -46,7 +46,7 @@ t.test('a lease that cannot be renewed is logged once', async (t) => {
   const lease = new CacheLease({
     readKeyChanges: async () => {
       await ask()
-      return { revision: 1, serverStart: 'now', changedHashes: [] }
+      return { revision: 1, serverStart: 'now', changed: [] }
     },
     forget() {},
     refresh: async () => {},

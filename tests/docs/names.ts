@@ -15,6 +15,9 @@ export const NAMES: Record<string, string> = {
 export declare const handler: () => Promise<unknown>
 export declare const keyId: string
 export declare const userId: string
+export declare const customers: {
+  find: (tenant: string) => Promise<{ plan: string } | undefined>
+}
 export declare const svcAuth: typeof import('@svc/auth').svcAuth
 `,
   'packages/core/README.md': `${APP}

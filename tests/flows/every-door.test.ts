@@ -1,4 +1,5 @@
 /** Each operation through all of its doors: its method, its named action and its routes are one function. */
+import { randomBytes } from 'node:crypto'
 import { svcAuth, type AuthOperations } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { receiver as openReceiver } from '@svc/testing'
@@ -99,6 +100,18 @@ const AUTH: Record<Exclude<keyof AuthOperations, 'as'>, Row> = {
     },
     refused: [[UNKNOWN], [`DELETE /_auth/keys/${UNKNOWN}`]],
   },
+  importApiKeys: {
+    given: async ({ user }) => {
+      const [userId, sha256] = [await user(), randomBytes(32).toString('hex')]
+      const keys = [{ userId, sha256, label: 'L' }]
+      return [[keys], ['POST /_auth/keys/import', { keys }]]
+    },
+    refused: [
+      [[{ userId: UNKNOWN }]],
+      ['POST /_auth/keys/import', { keys: [{ userId: UNKNOWN }] }],
+    ],
+  },
+  planChanged: { given: () => [['acme']], refused: [['not a tenant']] },
   validateApiKey: { given: async ({ key }) => [[(await key()).key]], refused: [['x']] },
   verifyApiKey: {
     given: async ({ key }) => {

@@ -48,6 +48,8 @@ const CALLS: { [Part in 'events' | 'kv' | 'audit' | 'auth' | 'webhooks']: Calls<
     updateApiKey: ({ auth }) => auth.updateApiKey({ id: ID, label: 'new' }),
     rotateApiKey: ({ auth }) => auth.rotateApiKey({ id: ID }),
     revokeApiKey: ({ auth }) => auth.revokeApiKey(ID),
+    importApiKeys: ({ auth }) => auth.importApiKeys([{ userId: ID, sha256: '0'.repeat(64) }]),
+    planChanged: ({ auth }) => auth.planChanged('acme'),
     validateApiKey: ({ auth }) => auth.validateApiKey('no-such-key'),
     verifyApiKey: ({ auth }) => auth.verifyApiKey({ key: 'no-such-key' }),
     checkApiKey: ({ auth }) => auth.checkApiKey({ id: ID }),

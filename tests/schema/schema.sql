@@ -48,7 +48,8 @@ create table svc."__svc.auth.api_keys" (
   id uuid not null,
   user_id uuid not null,
   tenant text collate "C",
-  key_hash text collate "C" not null,
+  key_hash text collate "C",
+  foreign_hash text collate "C",
   key_prefix text collate "C" not null,
   label text,
   scopes text[] not null,
@@ -62,17 +63,21 @@ create table svc."__svc.auth.api_keys" (
   replaces uuid,
   replaced_by uuid,
   created_at timestamp with time zone default now() not null,
+  imported_at timestamp with time zone,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
   expiry_notice integer,
   unused_notice_of timestamp with time zone,
+  constraint "__svc.auth.api_keys_check" CHECK (((key_hash IS NOT NULL) OR (foreign_hash IS NOT NULL))),
+  constraint "__svc.auth.api_keys_foreign_hash_check" CHECK ((foreign_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint "__svc.auth.api_keys_key_hash_check" CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint "__svc.auth.api_keys_key_prefix_check" CHECK ((length(key_prefix) <= 8)),
   constraint "__svc.auth.api_keys_pkey" PRIMARY KEY (id),
   constraint "__svc.auth.api_keys_key_hash_key" UNIQUE (key_hash)
 );
 CREATE INDEX "__svc.auth.api_keys_expires_at_idx" ON svc."__svc.auth.api_keys" USING btree (expires_at) WHERE ((expires_at > created_at) AND (revoked_at IS NULL) AND (expiry_notice IS DISTINCT FROM 0));
+CREATE UNIQUE INDEX "__svc.auth.api_keys_foreign_hash_idx" ON svc."__svc.auth.api_keys" USING btree (foreign_hash) WHERE (foreign_hash IS NOT NULL);
 CREATE INDEX "__svc.auth.api_keys_key_prefix_id_idx" ON svc."__svc.auth.api_keys" USING btree (key_prefix, id DESC);
 CREATE INDEX "__svc.auth.api_keys_tenant_id_idx" ON svc."__svc.auth.api_keys" USING btree (tenant, id DESC);
 CREATE INDEX "__svc.auth.api_keys_user_id_id_idx" ON svc."__svc.auth.api_keys" USING btree (user_id, id DESC);
@@ -1008,6 +1013,20 @@ AS $function$
     else date_trunc(quota_period, at, 'utc') end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.auth.tell_changed"(changed text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  update svc."__svc.auth.epoch"
+     set epoch = epoch + cardinality(changed),
+         dropped = (dropped || changed)
+           [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
+  perform pg_notify('__svc.auth.keys_changed', '');
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.auth.tell_changed_keys"()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1019,20 +1038,17 @@ begin
   if tg_op = 'UPDATE' then
     select array_agg(was.key_hash) into changed
       from was join now using (id)
-     where (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at,
+     where was.key_hash is not null
+       and (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at,
             was.tenant, was.enabled, was.allowed_ips, was.limits, was.quota, was.allowances_of)
         is distinct from (now.key_hash, now.user_id, now.scopes, now.expires_at, now.revoked_at,
                           now.tenant, now.enabled, now.allowed_ips, now.limits, now.quota,
                           now.allowances_of);
   else
-    select array_agg(was.key_hash) into changed from was;
+    select array_agg(was.key_hash) into changed from was where was.key_hash is not null;
   end if;
   if changed is not null then
-    update svc."__svc.auth.epoch"
-       set epoch = epoch + cardinality(changed),
-           dropped = (dropped || changed)
-             [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
-    perform pg_notify('__svc.auth.keys_changed', '');
+    perform svc."__svc.auth.tell_changed"(changed);
   end if;
   return null;
 end

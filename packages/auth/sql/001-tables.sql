@@ -76,10 +76,10 @@ create index api_keys_revoked on svc."__svc.auth.api_keys" (id desc) where revok
 create index api_keys_disabled on svc."__svc.auth.api_keys" (id desc) where not enabled;
 create index api_keys_expiring on svc."__svc.auth.api_keys" (id desc) where expires_at is not null;
 
--- One row, which every change of keys raises in its own transaction. The lock on it puts the commits
--- in order: a process that has read a number has missed no change below it.
--- `dropped` are the hashes of the keys that were changed last, newest last. A process forgets those
--- since its last reading, and all keys where the list does not reach back that far.
+-- One row, which every change of keys and of the plan of a tenant raises in its own transaction. The lock on
+-- it puts the commits in order: a process that has read a number has missed no change below it.
+-- `dropped` are the hashes of the keys that were changed last, and `plan:<tenant>`, newest last. A process
+-- forgets those since its last reading, and everything where the list does not reach back that far.
 create table svc."__svc.auth.epoch" (
   is_only boolean primary key default true check (is_only),
   epoch bigint not null default 0,

@@ -14,6 +14,20 @@ $$;
 create trigger take_tenant before insert on svc."__svc.auth.api_keys"
   for each row execute function svc."__svc.auth.tenant_of_key"();
 
+-- What processes have remembered and shall forget: hashes of keys, and `plan:<tenant>`.
+create function svc."__svc.auth.tell_changed"(changed text[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update svc."__svc.auth.epoch"
+     set epoch = epoch + cardinality(changed),
+         dropped = (dropped || changed)
+           [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
+  perform pg_notify('__svc.auth.keys_changed', '');
+end
+$$;
+
 -- A trigger, so that every statement that revokes a key is recorded, also one typed into psql. An
 -- insert needs none: no process can remember a key that did not exist, nor one whose hash is not known.
 create function svc."__svc.auth.tell_changed_keys"() returns trigger
@@ -36,11 +50,7 @@ begin
     select array_agg(was.key_hash) into changed from was where was.key_hash is not null;
   end if;
   if changed is not null then
-    update svc."__svc.auth.epoch"
-       set epoch = epoch + cardinality(changed),
-           dropped = (dropped || changed)
-             [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
-    perform pg_notify('__svc.auth.keys_changed', '');
+    perform svc."__svc.auth.tell_changed"(changed);
   end if;
   return null;
 end

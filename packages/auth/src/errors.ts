@@ -65,6 +65,15 @@ export const QuotaExceeded = createError(
   429,
 )
 
+/**
+ * Nobody can say which plan the tenant of the key has: see the header `Retry-After`. The guard's 503.
+ */
+export const PlanUnknown = createError(
+  'SVC_AUTH_PLAN_UNKNOWN',
+  'the plan of this tenant is not known at the moment: try again shortly',
+  503,
+)
+
 /** Keys cannot be checked at the moment: see the header `Retry-After`. The guard's 503. */
 export const AuthUnavailable = createError(
   'SVC_AUTH_UNAVAILABLE',
@@ -133,7 +142,7 @@ export const ScopeNotGrantable = createError<[string]>(
  */
 export const NotGrantable = createError<[string]>(
   'SVC_AUTH_NOT_GRANTABLE',
-  'the caller can give no key more than it has itself, nor loosen what an operator has set: %s',
+  'the caller can give no key more than it has itself or by the plan of its tenant, nor loosen what an operator has set: %s',
   403,
 )
 
@@ -144,7 +153,7 @@ export const AlreadyRotated = createError<[string]>(
   409,
 )
 
-/** The tenant has as many keys as the option `maxKeysPerTenant` allows. */
+/** The tenant has as many keys as the option `maxKeysPerTenant`, or `maxKeys` of its plan, allows. */
 export const KeyLimitReached = createError<[string]>(
   'SVC_AUTH_LIMIT_REACHED',
   'a tenant has at most %s keys that are neither revoked nor expired: revoke one first',

@@ -10,7 +10,8 @@ export { authOf } from './guard/guard.ts'
 export type { SvcAuthOptions } from './options.ts'
 export type { ActingFor, AuthOperations } from './operations/svc-auth.ts'
 export type { Usage, UsageQuery } from './usage/usage-schemas.ts'
-export type { Limit, Quota, QuotaPeriod } from './limit-fields.ts'
+export type { Limit, Plan, Quota, QuotaPeriod } from './limit-fields.ts'
+export type { PlanOf } from './limits/plans.ts'
 export type { RateLimit } from './tables/lockouts.ts'
 export type { GithubKey } from './github-alerts.ts'
 export type { Auth } from './guard/keys/cached-key.ts'
@@ -66,6 +67,7 @@ export {
   KeyNotFound,
   MissingKey,
   NotGrantable,
+  PlanUnknown,
   OperatorOnly,
   QuotaExceeded,
   RateLimited,

@@ -54,6 +54,25 @@ export type Limit = Static<typeof Limit>
  */
 export type Quota = Static<typeof Quota>
 
+/**
+ * What a plan gives to the tenants that have it. What is left out has no limit by the plan.
+ *
+ * @example
+ * const free: Plan = { tenantQuota: { limit: 10_000, period: 'month' }, maxKeys: 5 }
+ */
+export interface Plan {
+  /** The requests with all keys of the tenant together must pass them. */
+  tenantLimits?: Limit[] | undefined
+  /** What the requests with all keys of the tenant together may use up. */
+  tenantQuota?: Quota | undefined
+  /** Of each key that has no `limits` of its own; at most 3. */
+  keyLimits?: Limit[] | undefined
+  /** Of each key that has no `quota` of its own. */
+  keyQuota?: Quota | undefined
+  /** How many keys the tenant may have that are neither revoked nor expired. */
+  maxKeys?: number | undefined
+}
+
 const isCount = isIntegerFrom(1, MOST)
 const isSpan = isIntegerFrom(1, LONGEST_SECONDS)
 
@@ -62,6 +81,14 @@ export function isLimit(value: unknown): value is Limit {
   if (typeof value !== 'object' || value === null) return false
   const { limit, perSeconds, ...others } = value as Partial<Limit>
   return isCount(limit) && isSpan(perSeconds) && Object.keys(others).length === 0
+}
+
+/** For quotas in options. */
+export function isQuota(value: unknown): value is Quota {
+  if (typeof value !== 'object' || value === null) return false
+  const { limit, period, ...others } = value as Partial<Quota>
+  const isPeriod = PERIODS.some((one) => one === period)
+  return isCount(limit) && isPeriod && Object.keys(others).length === 0
 }
 
 /** The span of two limits that have the same one: the higher of the two would have no effect. */

@@ -3,12 +3,13 @@ import {
   isBoolean,
   isFunction,
   isIntegerFrom,
+  isPlainObject,
   isString,
   type OptionRule,
   type OptionRules,
 } from '@svc/core/internal'
 import { isGithubKeys } from './github-alerts.ts'
-import { isLimit } from './limit-fields.ts'
+import { isLimit, isQuota } from './limit-fields.ts'
 import { isHostScope, SCOPE_NAME } from './scopes.ts'
 
 const text = (is: (value: string) => boolean) => (value: unknown) =>
@@ -98,6 +99,25 @@ export const importedKeysRules: OptionRules = {
   },
 }
 
+const limits: OptionRule = {
+  expects: 'a list of limits such as { limit: 1000, perSeconds: 60 }, whole numbers of at least 1',
+  each: isLimit,
+}
+
+const quota: OptionRule = {
+  expects: 'a quota such as { limit: 10000, period: "month" }, by the day, the month or in total',
+  is: isQuota,
+}
+
+/** A plan. */
+export const planRules: OptionRules = {
+  tenantLimits: limits,
+  tenantQuota: quota,
+  keyLimits: limits,
+  keyQuota: quota,
+  maxKeys: { expects: 'an integer of at least 0', is: isIntegerFrom(0) },
+}
+
 export const rules: OptionRules = {
   protectedPaths: {
     expects:
@@ -144,11 +164,11 @@ export const rules: OptionRules = {
   },
   unusedNoticeDays: days,
   githubLeaks: { expects: 'an object' },
-  tenantLimits: {
-    expects:
-      'a list of limits such as { limit: 1000, perSeconds: 60 }, whole numbers of at least 1',
-    each: isLimit,
-    default: [],
+  tenantLimits: { ...limits, default: [] },
+  plans: { expects: 'an object of plans by names such as "free"', is: isPlainObject },
+  planOf: {
+    expects: 'a function that returns the name of the plan of a tenant, or null',
+    is: isFunction,
   },
   importedKeys: { expects: 'an object' },
   usage: { expects: 'true or false', is: isBoolean, default: true },

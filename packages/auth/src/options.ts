@@ -2,8 +2,15 @@ import { InvalidOption } from '@svc/core'
 import { resolveOptions, type ResolvedOptions } from '@svc/core/internal'
 import { InvalidRole } from './errors.ts'
 import type { GithubKey } from './github-alerts.ts'
-import { repeatedSpan, type Limit } from './limit-fields.ts'
-import { githubLeaksRules, importedKeysRules, rateLimitRules, rules } from './option-rules.ts'
+import { MAX_LIMITS, repeatedSpan, type Limit, type Plan } from './limit-fields.ts'
+import type { PlanOf } from './limits/plans.ts'
+import {
+  githubLeaksRules,
+  importedKeysRules,
+  planRules,
+  rateLimitRules,
+  rules,
+} from './option-rules.ts'
 import { createScopeNames, type Scope } from './scopes.ts'
 import type { RateLimit } from './tables/lockouts.ts'
 
@@ -98,6 +105,21 @@ export interface SvcAuthOptions {
    * }
    */
   importedKeys?: { hash: (key: string) => string } | undefined
+  /**
+   * Limits of tenants by names of the host's own, for `planOf`. With `tenantLimits` and
+   * `maxKeysPerTenant` both hold.
+   * @default no plans
+   */
+  plans?: Record<string, Plan> | undefined
+  /**
+   * The plan of a tenant; `null` is the plan `default` where there is one, else none. An answer is
+   * remembered for a minute: `svc.auth.planChanged` forgets it. Where it throws, takes longer than 2 seconds
+   * or names no plan, the last answer holds for an hour, else the plan `default`, else requests get a 503.
+   * @default no plans
+   * @example
+   * const planOf = async (tenant: string) => (await findCustomer(tenant))?.plan ?? null
+   */
+  planOf?: PlanOf | undefined
   /** Whether the usage of keys is counted. @default true */
   usage?: boolean | undefined
   /**
@@ -145,6 +167,8 @@ type Unset =
   | 'unusedNoticeDays'
   | 'githubLeaks'
   | 'importedKeys'
+  | 'plans'
+  | 'planOf'
 
 /** @throws InvalidRole: a role holds scopes and namespaces, and no other role */
 function assertRolesDeclared({ roles, scopes }: AuthSettings): void {
@@ -156,12 +180,34 @@ function assertRolesDeclared({ roles, scopes }: AuthSettings): void {
 }
 
 /** @throws InvalidOption */
-function assertSpansDiffer({ tenantLimits }: AuthSettings): void {
-  const span = repeatedSpan(tenantLimits)
+function assertSpansDiffer(option: string, limits: readonly Limit[] = []): void {
+  const span = repeatedSpan(limits)
   if (span === undefined) return
   throw new InvalidOption(
-    `svcAuth: the option "tenantLimits" must have one limit for each perSeconds, but has two for ${span}`,
+    `svcAuth: the option "${option}" must have one limit for each perSeconds, but has two for ${span}`,
   )
+}
+
+/** @throws InvalidOption */
+function plansOf({ plans, planOf }: AuthSettings): Record<string, Plan> | undefined {
+  if ((plans === undefined) !== (planOf === undefined)) {
+    const [given, missing] = plans === undefined ? ['planOf', 'plans'] : ['plans', 'planOf']
+    throw new InvalidOption(`svcAuth: the option "${given}" needs the option "${missing}" as well`)
+  }
+  if (plans === undefined) return undefined
+  const checked = Object.entries(plans).map(([name, given]) => {
+    const path = `plans.${name}.`
+    const plan = resolveOptions<Plan>('svcAuth', planRules, given, path)
+    assertSpansDiffer(`${path}tenantLimits`, plan.tenantLimits)
+    assertSpansDiffer(`${path}keyLimits`, plan.keyLimits)
+    if ((plan.keyLimits?.length ?? 0) > MAX_LIMITS) {
+      throw new InvalidOption(
+        `svcAuth: the option "${path}keyLimits" must have at most ${MAX_LIMITS} limits`,
+      )
+    }
+    return [name, plan]
+  })
+  return Object.fromEntries(checked)
 }
 
 const MOST_KEY_HEADERS = 4
@@ -179,9 +225,13 @@ function keyHeadersOf({ keyHeaders }: AuthSettings): string[] {
 /** @throws InvalidOption naming the option, what it was and what it must be; InvalidRole */
 export function resolveAuthOptions(given: unknown): AuthSettings {
   const resolved = resolveOptions<AuthSettings>('svcAuth', rules, given)
-  const settings = { ...resolved, keyHeaders: keyHeadersOf(resolved) }
+  const settings = {
+    ...resolved,
+    keyHeaders: keyHeadersOf(resolved),
+    plans: plansOf(resolved),
+  }
   assertRolesDeclared(settings)
-  assertSpansDiffer(settings)
+  assertSpansDiffer('tenantLimits', settings.tenantLimits)
   if (settings.githubLeaks !== undefined) {
     const { githubLeaks } = settings
     resolveOptions<object>('svcAuth', githubLeaksRules, githubLeaks, 'githubLeaks.')

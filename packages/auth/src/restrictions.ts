@@ -2,7 +2,7 @@
 import { isCoveredBy } from './addresses.ts'
 import { NotGrantable, ScopeNotGrantable } from './errors.ts'
 import type { Bounds, KeyFields } from './key-fields.ts'
-import { areWithin, isQuotaWithin, keepsSpans } from './limit-fields.ts'
+import { areWithin, isQuotaWithin, keepsSpans, type Plan } from './limit-fields.ts'
 import type { ScopeNames } from './scopes.ts'
 
 /** The fields that decide what a key may do. */
@@ -87,6 +87,36 @@ export function assertKeepsCounts(
     throw new NotGrantable('quota (of its own it keeps the period: another one counts anew)')
   }
 }
+
+/**
+ * A caller of a tenant gives a key no limits and no quota that are less strict than those that the plan of
+ * the tenant gives to each key. Where it gives none, those of the plan hold.
+ *
+ * @throws NotGrantable
+ */
+export function assertWithinPlan(
+  plan: Plan,
+  before: Pick<Powers, 'limits' | 'quota'> | undefined,
+  given: Pick<Powers, 'limits' | 'quota'>,
+): void {
+  const isGiven = (field: 'limits' | 'quota') =>
+    given[field] !== null && JSON.stringify(given[field]) !== JSON.stringify(before?.[field])
+  const isLimitsOver = isGiven('limits') && !areWithin(given.limits, plan.keyLimits ?? null)
+  const isQuotaOver = isGiven('quota') && !isQuotaWithin(given.quota, plan.keyQuota ?? null)
+  const fields = [isLimitsOver && 'limits', isQuotaOver && 'quota'].filter(
+    (field) => field !== false,
+  )
+  if (fields.length > 0) throw new NotGrantable(fields.join(', '))
+}
+
+/** What holds for a key by its own fields, or else by the plan of its tenant. */
+export const underPlan = (
+  { limits, quota }: Pick<Powers, 'limits' | 'quota'>,
+  plan: Plan,
+): Pick<Powers, 'limits' | 'quota'> => ({
+  limits: limits ?? plan.keyLimits ?? null,
+  quota: quota ?? plan.keyQuota ?? null,
+})
 
 /** The bounds of a key that nobody has restricted. */
 export const UNBOUND: Bounds = {

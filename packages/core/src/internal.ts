@@ -27,6 +27,7 @@ export {
   reaches,
   reachOf,
   TENANT,
+  TENANT_PATTERN,
   tenantOfNew,
   withinReach,
   type Reach,

@@ -41,6 +41,11 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   // The same for everybody.
   listScopes: [(by) => by.listScopes(), ['admin']],
   getUsage: [(by, { keyId }) => by.getUsage({ keyId }), NOT_FOUND],
+  importApiKeys: [
+    (by, { userId }) => by.importApiKeys([{ userId, sha256: '0'.repeat(64) }]),
+    { code: 'SVC_AUTH_OPERATOR_ONLY' },
+  ],
+  planChanged: [(by) => by.planChanged('acme'), { code: 'SVC_FOREIGN_TENANT' }],
 }
 
 t.test('no operation on behalf of a tenant reaches another one', async (t) => {

@@ -13,6 +13,7 @@ export type AuthFailure =
         | 'rate limited'
         | 'quota exceeded'
         | 'unavailable'
+        | 'plan unknown'
     }
 
 /** No key, or more than one. */

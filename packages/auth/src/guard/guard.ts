@@ -132,7 +132,7 @@ export function createGuard(parts: GuardParts): Guard {
     const requirement = isReading(method) ? policy.reading : policy.other
     const hash = key.length > LONGEST_KEY ? '' : hashOf(key)
     const cached = keyCache.validKey(hash)
-    if (cached !== undefined && lease.isHeld() && !needsDatabaseCheck(cached)) {
+    if (cached !== undefined && lease.isHeld() && !needsCheck(cached)) {
       if (telemetry !== null) telemetry.hit()
       admit(cached, requirement, request, reply, done)
       return
@@ -255,8 +255,10 @@ export function createGuard(parts: GuardParts): Guard {
   }
 }
 
-const needsDatabaseCheck = (key: CachedKey): boolean =>
-  isExpired(key) || (key.prefix !== null && key.prefix.needsDatabaseCheck)
+const needsCheck = (key: CachedKey): boolean =>
+  isExpired(key) ||
+  (key.prefix !== null && key.prefix.needsDatabaseCheck) ||
+  (key.plan !== null && !key.plan.isCurrent)
 
 /** A request that was made in this process, such as an injected WebSocket, may have no raw headers. */
 const rawHeadersOf = ({ raw }: FastifyRequest): readonly string[] =>

@@ -1,8 +1,9 @@
 /** What follows a decision of the guard that had to wait for Postgres. */
 import type { ErrorText } from '@svc/core/internal'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import { PlanUnknown } from '../errors.ts'
 import type { RefusalDetails } from './refusal-log.ts'
-import { sendRefusal, UNAVAILABLE, type Refusal } from './refusals.ts'
+import { PLAN_UNKNOWN, sendRefusal, UNAVAILABLE, type Refusal } from './refusals.ts'
 
 const RETRY_AFTER_SECONDS = 1
 
@@ -43,9 +44,13 @@ export function lateDecisions(
     decision
       .then(
         (made) => conclude(made, pass),
-        ({ message: reason }: Error) => {
-          const details = { verdict: 'unavailable', reason } as const
-          refuse(request, reply, UNAVAILABLE, details, RETRY_AFTER_SECONDS)
+        (error: Error) => {
+          const [refusal, verdict] =
+            error instanceof PlanUnknown
+              ? ([PLAN_UNKNOWN, 'plan unknown'] as const)
+              : ([UNAVAILABLE, 'unavailable'] as const)
+          const details = { verdict, reason: error.message }
+          refuse(request, reply, refusal, details, RETRY_AFTER_SECONDS)
         },
       )
       .catch((err: unknown) => {

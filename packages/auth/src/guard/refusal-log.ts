@@ -25,6 +25,8 @@ export function logRefusal(
   request: FastifyRequest,
   details: RefusalDetails,
 ): void {
+  // `Plans` has logged why, once a minute.
+  if (details.verdict === 'plan unknown') return
   const level = details.verdict === 'unavailable' ? 'warn' : 'info'
   log[level]({ reqId: request.id, ...details }, 'key refused')
 }

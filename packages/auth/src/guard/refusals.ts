@@ -9,6 +9,7 @@ import {
   InvalidKey,
   IpNotAllowed,
   MissingKey,
+  PlanUnknown,
   QuotaExceeded,
   RateLimited,
 } from '../errors.ts'
@@ -33,6 +34,7 @@ export const BLOCKED = refusalOf(new Blocked())
 export const RATE_LIMITED = refusalOf(new RateLimited())
 export const QUOTA_EXCEEDED = refusalOf(new QuotaExceeded())
 export const UNAVAILABLE = refusalOf(new AuthUnavailable())
+export const PLAN_UNKNOWN = refusalOf(new PlanUnknown())
 
 export const insufficientScope = (scopes: readonly Scope[]): Refusal =>
   refusalOf(new InsufficientScope([...new Set([...scopes, 'admin'])].join(', ')), FORBIDDEN)

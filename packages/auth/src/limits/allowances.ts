@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
 import { takeAllowances, type Answer, type Batch, type Rule } from '../tables/allowances.ts'
-import type { Limit, Quota } from '../limit-fields.ts'
+import type { Limit, Plan, Quota } from '../limit-fields.ts'
 import { Limiter, type LimitDecision } from './limiter.ts'
 import { membersOf, type MeterList } from './meter-list.ts'
+import { NO_PLAN } from './plans.ts'
 
 export interface AllowancesParts {
   /** The database for statements that requests wait for. */
@@ -65,11 +66,21 @@ export class Allowances {
     }
   }
 
-  /** `null` for a key without limits, so that its requests pay for one comparison. */
-  limitsOf({ allowancesOf, tenant, limits, quota }: LimitedKey): MeterList | null {
-    const rules = rulesOf(allowancesOf, limits ?? [])
-    if (tenant !== null) rules.push(...rulesOf(`tenant:${tenant}`, this.#parts.tenantLimits))
-    return this.limiter.listOf(rules, quota && { subject: allowancesOf, ...quota })
+  /**
+   * `null` for a key without limits, so that its requests pay for one comparison. What the key has itself
+   * holds in place of what the plan gives to each key; what the plan gives to the tenant holds besides.
+   */
+  limitsOf(
+    { allowancesOf, tenant, limits, quota }: LimitedKey,
+    plan: Plan = NO_PLAN,
+  ): MeterList | null {
+    const rules = rulesOf(allowancesOf, limits ?? plan.keyLimits)
+    const ofKey = quotaOf(allowancesOf, quota ?? plan.keyQuota)
+    if (tenant === null) return this.limiter.listOf(rules, ofKey)
+    const ofTenant = `tenant:${tenant}`
+    const { tenantLimits } = this.#parts
+    rules.push(...rulesOf(ofTenant, tenantLimits), ...rulesOf(ofTenant, plan.tenantLimits))
+    return this.limiter.listOf(rules, ofKey, quotaOf(ofTenant, plan.tenantQuota))
   }
 
   /** Answers at once where an allowance is held, else when Postgres has answered. */
@@ -133,10 +144,13 @@ export class Allowances {
 /** Requests no allowances, and gives none back. */
 const NOTHING = { demanded: false, ahead: 0, held: 0, returned: 0, stamp: 0 }
 
-const rulesOf = (subject: string, limits: readonly Limit[]): Rule[] =>
+const rulesOf = (subject: string, limits: readonly Limit[] = []): Rule[] =>
   limits.map(({ limit, perSeconds }) => ({ subject, period: perSeconds, limit }))
 
-/** The members that `remaining` looks at: the quota alone where there is one. */
+const quotaOf = (subject: string, quota: Quota | undefined): Rule | null =>
+  quota === undefined ? null : { subject, ...quota }
+
+/** The members that `remaining` looks at: the quotas alone where there are any. */
 function counted(limits: MeterList, now: number): MeterList[] {
   const members = membersOf(limits)
   for (const { meter } of members) meter.prune(now)

@@ -3,7 +3,7 @@
  * allowance of each, the request is decided at once. Otherwise it waits for a statement, which asks
  * Postgres for many keys together. There is no I/O here: statements, clock and event loop are passed in.
  */
-import type { Answer, Batch, Rule } from '../tables/allowances.ts'
+import type { Answer, Batch } from '../tables/allowances.ts'
 import type { Meter } from './meter.ts'
 import { membersOf, MeterRegistry, type MeterList } from './meter-list.ts'
 import { Statement, type WaitingRequest } from './statement.ts'
@@ -56,8 +56,8 @@ export class Limiter {
   }
 
   /** The meters for the rules of one key, `null` without any. */
-  listOf(rules: readonly Rule[], quota: Rule | null): MeterList | null {
-    return this.#meters.listOf(rules, quota)
+  listOf(...rules: Parameters<MeterRegistry['listOf']>): MeterList | null {
+    return this.#meters.listOf(...rules)
   }
 
   /**

@@ -42,16 +42,20 @@ export class MeterRegistry {
 
   /**
    * The meters for the rules of one key, `null` without any. Of two rules for one period the
-   * stricter one holds.
+   * stricter one holds. The quotas, of the key and of its tenant, come last.
    */
-  listOf(rules: readonly Rule[], quota: Rule | null): MeterList | null {
+  listOf(
+    rules: readonly Rule[],
+    quota: Rule | null,
+    tenantQuota: Rule | null = null,
+  ): MeterList | null {
     const strictest = new Map<string, Rule>()
     for (const rule of rules) {
       const other = strictest.get(idOf(rule))
       if (other === undefined || other.limit > rule.limit) strictest.set(idOf(rule), rule)
     }
-    const all = quota === null ? [...strictest.values()] : [...strictest.values(), quota]
-    return all.reduceRight<MeterList | null>((next, rule) => {
+    const quotas = [quota, tenantQuota].filter((one) => one !== null)
+    return [...strictest.values(), ...quotas].reduceRight<MeterList | null>((next, rule) => {
       const terms = this.#shared(termsOf(rule, next && next.terms))
       return { meter: this.#meterOf(rule.subject, terms), terms, next }
     }, null)

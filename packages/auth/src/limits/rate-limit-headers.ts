@@ -19,7 +19,7 @@ export function rateLimit(list: MeterList, now: number): string {
 }
 
 /**
- * The value of `Retry-After` for all limits, or for the quota, that the request is over;
+ * The value of `Retry-After` for all limits, or for all quotas, that the request is over;
  * `undefined`: never.
  */
 export function retryAfterSeconds(
@@ -27,11 +27,13 @@ export function retryAfterSeconds(
   refusing: MeterList,
   now: number,
 ): number | undefined {
-  if (refusing.terms.isQuota) return secondsOf(refusing, now)
+  const { isQuota } = refusing.terms
   const over = membersOf(list).filter(
-    ({ meter, terms }) => !terms.isQuota && meter.isOver(terms.limit, 1, now),
+    ({ meter, terms }) => terms.isQuota === isQuota && meter.isOver(terms.limit, 1, now),
   )
-  return Math.max(...[...over, refusing].map((one) => secondsOf(one, now) ?? 1))
+  const seconds = [...over, refusing].map((one) => secondsOf(one, now))
+  if (isQuota && seconds.includes(undefined)) return undefined
+  return Math.max(...seconds.map((one) => one ?? 1))
 }
 
 /** Rounds up to at least one second: an immediate retry would be refused again. */

@@ -21,7 +21,7 @@ export function termsOf({ subject, period, limit }: Rule, following: Terms | nul
   const isQuota = typeof period === 'string'
   const prefix = subject.startsWith('tenant:') ? 'tenant-' : ''
   // A structured field's String: no name of ours has a character that it would escape.
-  const name = isQuota ? `"quota-${period}"` : `"${prefix}${limit}-per-${period}s"`
+  const name = `"${prefix}${isQuota ? `quota-${period}` : `${limit}-per-${period}s`}"`
   // A month has no fixed number of seconds. The period `total` has no end.
   const seconds = period === 'day' ? 86_400 : period
   const policy = `${name};q=${limit}${typeof seconds === 'number' ? `;w=${seconds}` : ''}`

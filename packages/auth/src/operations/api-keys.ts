@@ -5,15 +5,19 @@ import { EVERYWHERE, isUuid, narrowedReach, Nothing, uuidv7, type Db } from '@sv
 import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'
 import { DEFAULT_OVERLAP_SECONDS, type Bounds, type KeyFields } from '../key-fields.ts'
 import { withKeyDemand } from '../guard/policy/policy-map.ts'
+import type { Plan } from '../limit-fields.ts'
+import { NO_PLAN } from '../limits/plans.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
 import {
   assertKeepsCounts,
   assertMayChange,
   assertMayGrant,
   assertWithinBounds,
+  assertWithinPlan,
   boundsOf,
   endsLater,
   UNBOUND,
+  underPlan,
 } from '../restrictions.ts'
 import {
   ApiKey,
@@ -57,6 +61,7 @@ import { checkedFields, fieldsOf, DEFAULT_FIELDS, withinLifetime } from './key-v
 
 export function keyOperations(context: OperationContext) {
   const { readDb, log, scopes: names, settings, changeKeys, record, writeLastUsed } = context
+  const { hasPlans, planOf } = context
 
   /** @throws KeyNotFound where the caller reaches no such key, or it is revoked */
   async function lockedKey(tx: Db, id: string, call: OperationCall): Promise<LockedKey> {
@@ -70,12 +75,25 @@ export function keyOperations(context: OperationContext) {
    *
    * @throws KeyLimitReached
    */
-  async function assertRoom(tx: Db, tenant: string | null, key?: ApiKey): Promise<void> {
-    const { maxKeysPerTenant } = settings
-    if (maxKeysPerTenant === undefined || tenant === null) return
+  async function assertRoom(
+    tx: Db,
+    tenant: string | null,
+    { maxKeys = Infinity }: Plan,
+    key?: ApiKey,
+  ): Promise<void> {
+    const most = Math.min(settings.maxKeysPerTenant ?? Infinity, maxKeys)
+    if (most === Infinity || tenant === null) return
     await lockKeysOfTenant(tx, tenant)
-    if ((await countKeysOfTenant(tx, tenant, key?.id ?? null)) < maxKeysPerTenant) return
-    throw new KeyLimitReached(String(maxKeysPerTenant))
+    if ((await countKeysOfTenant(tx, tenant, key?.id ?? null)) < most) return
+    throw new KeyLimitReached(String(most))
+  }
+
+  /**
+   * Asks for the plan before the transaction begins, where its tenant is known then: the host may take as
+   * long to answer as it likes, and a connection of the pool.
+   */
+  const askForPlan = async (row: { tenant: string | null } | undefined): Promise<void> => {
+    await planOf(row?.tenant ?? null)
   }
 
   /** The latest expiry of a key that is made now; `null` where its life has no limit. */
@@ -189,6 +207,7 @@ export function keyOperations(context: OperationContext) {
         const { maxKeyLifetimeDays: days } = settings
         const asked = withinLifetime(checkedFields(names, given), Date.now(), days)
         if (!isUuid(userId)) throw new UserNotFound()
+        if (hasPlans) await askForPlan(await findUser(readDb, userId, reach))
         const { row, key } = await changeKeys(call, async (tx) => {
           const grantor = await grantorOf(tx, call)
           // Without an expiry it gets the longest lifetime, or what its caller has left of its own.
@@ -199,7 +218,9 @@ export function keyOperations(context: OperationContext) {
           const user = await lockUser(tx, userId, reach)
           if (!user) throw new UserNotFound()
           if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
-          await assertRoom(tx, user.tenant)
+          const plan = await planOf(user.tenant)
+          if (isOfTenant(call)) assertWithinPlan(plan, undefined, fields)
+          await assertRoom(tx, user.tenant, plan)
           const bounds = call.mayLoosen === false ? UNBOUND : null
           const made = await insert(tx, userId, fields, { bounds, replaces: null })
           const facts = { userId: user.id, ...fieldsOf(made.row), key: made.key }
@@ -275,6 +296,13 @@ export function keyOperations(context: OperationContext) {
       writes: true,
       routes: { 'PATCH /keys/:id': { summary: 'Change a key, disable it or enable it again' } },
       async run(call, { id, ...changes }) {
+        // Where its plan is not known, a key can be disabled all the same.
+        const needsPlan =
+          hasPlans &&
+          [changes.limits, changes.quota, changes.expiresAt].some((one) => one !== undefined)
+        if (needsPlan && isUuid(id)) {
+          await askForPlan(await findApiKey(readDb, id, reachOfCall(call)))
+        }
         const key = await changeKeys(call, async (tx) => {
           const locked = await lockedKey(tx, id, call)
           const { key: before, hash, isExpired, isImported } = locked
@@ -282,10 +310,16 @@ export function keyOperations(context: OperationContext) {
           const wanted = changes.expiresAt === undefined ? checked : withLifetimeOf(before, checked)
           const isProlonged = endsLater(wanted.expiresAt, before.expiresAt)
           if (isProlonged && before.replacedBy !== null) throw new AlreadyRotated(before.replacedBy)
-          if (isProlonged && isExpired && !isImported) await assertRoom(tx, before.tenant, before)
+          const plan = needsPlan ? await planOf(before.tenant) : NO_PLAN
+          if (isProlonged && isExpired && !isImported) {
+            await assertRoom(tx, before.tenant, plan, before)
+          }
           const grantor = await grantorOf(tx, call)
           if (grantor) assertMayChange(names, grantor, before, wanted)
-          if (call.caller?.keyId === before.id) assertKeepsCounts(before, wanted)
+          if (isOfTenant(call)) assertWithinPlan(plan, before, wanted)
+          if (call.caller?.keyId === before.id) {
+            assertKeepsCounts(underPlan(before, plan), underPlan(wanted, plan))
+          }
           const changed = Object.keys(changes)
           const after = await updateApiKey(
             tx,
@@ -358,6 +392,9 @@ function boundsAfter(
   assertWithinBounds(kept, before, after)
   return Object.keys(kept).some((field) => field in changes) ? kept : bounds
 }
+
+/** A caller of a tenant; what the operator gives to a key may be more than the plan does. */
+const isOfTenant = (call: OperationCall): boolean => reachOfCall(call) !== EVERYWHERE
 
 const earlier = (one: string | null, other: string | null): string | null =>
   one === null || (other !== null && Date.parse(other) < Date.parse(one)) ? other : one

@@ -17,6 +17,8 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { AuthUnavailable } from '../errors.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import type { Auth } from '../guard/keys/cached-key.ts'
+import type { Plan } from '../limit-fields.ts'
+import { NO_PLAN } from '../limits/plans.ts'
 import type { AuthSettings } from '../options.ts'
 import type { ScopeNames } from '../scopes.ts'
 import type { KeyEvent } from './key-events.ts'
@@ -73,6 +75,12 @@ export interface OperationContext {
    * commit on this process looks the keys up again; the others read of it in the row of key changes.
    */
   changeKeys: <T>(call: OperationCall, change: (tx: Db) => Promise<KeyChange<T>>) => Promise<T>
+  /** Whether tenants have plans. */
+  hasPlans: boolean
+  /** What the plan of a tenant gives: nothing where there are no plans. @throws PlanUnknown, AuthUnavailable */
+  planOf: (tenant: string | null) => Promise<Plan>
+  /** Forgets the plan of a tenant in this process. */
+  forgetPlan: (tenant: string) => void
   /** Writes the times of use that this process has recorded. @throws AuthUnavailable */
   writeLastUsed: () => Promise<void>
   /** Writes the usage that this process has counted. @throws AuthUnavailable */
@@ -85,7 +93,7 @@ export function createOperationContext(
   settings: AuthSettings,
   scopes: ScopeNames,
 ): OperationContext {
-  const { keyCache, lastUsed, log, uncommitted, usage } = authentication
+  const { keyCache, lastUsed, lease, log, plans, uncommitted, usage } = authentication
   const publish = async (db: Db, { name, payload }: KeyEvent): Promise<void> => {
     const { tenant } = payload
     await core.bus.publish([{ name, payload: JSON.stringify(payload), tenant }], { db })
@@ -96,6 +104,14 @@ export function createOperationContext(
     log,
     scopes,
     settings,
+    hasPlans: Boolean(plans),
+    async planOf(tenant) {
+      if (!plans || tenant === null) return NO_PLAN
+      // Where there are no requests the process does not read which plans have changed.
+      if (!lease.isHeld()) await orUnavailable(lease.renew())
+      return (await plans.of(tenant)).plan
+    },
+    forgetPlan: (tenant) => plans?.forget(tenant),
     writeLastUsed: () => orUnavailable(lastUsed.flush()),
     writeUsage: () => orUnavailable(usage?.flush()),
     within: ({ db }, run) => core.within(db, run),
@@ -120,7 +136,7 @@ export function createOperationContext(
   }
 }
 
-/** If the write fails, the counts go into the next batch, and this answer lacks them. */
+/** If a write fails, the counts go into the next batch, and this answer lacks them. */
 async function orUnavailable(written: Promise<void> | undefined): Promise<void> {
   try {
     await written

@@ -18,7 +18,7 @@ import {
   type OperationCall,
   type OperationContext,
 } from './context.ts'
-import { grantorOf } from './grantor.ts'
+import { grantorOf } from './key-checks.ts'
 import { checkedFields, withinLifetime } from './key-values.ts'
 
 const LARGEST_BODY = 8 * 1024 * 1024

@@ -7,7 +7,7 @@ import { InvalidInput } from '@svc/core'
 import { Anything, isUuid, reaches, shapeOf, withoutGate, type Db } from '@svc/core/internal'
 import { isIP } from 'node:net'
 import { createNetworks } from '../addresses.ts'
-import { AuthUnavailable, InvalidKey } from '../errors.ts'
+import { AuthUnavailable, InvalidKey, PlanUnknown } from '../errors.ts'
 import { meets, type CachedKey } from '../guard/keys/cached-key.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import { isFailure } from '../guard/keys/key-cache.ts'
@@ -63,8 +63,8 @@ export function keyChecks({ db, scopes: names }: OperationContext, authenticatio
         if (ip !== undefined && isIP(ip) === 0)
           throw new InvalidInput('body/ip must be an IP address')
         const hash = key.length > LONGEST_KEY ? '' : hashOf(key)
-        const result = await authenticator.authenticate(key, hash).catch(() => {
-          throw new AuthUnavailable()
+        const result = await authenticator.authenticate(key, hash).catch((error: unknown) => {
+          throw error instanceof PlanUnknown ? error : new AuthUnavailable()
         })
         if (isFailure(result) && result.verdict === 'expired' && result.keyId !== null) {
           usage?.countOnce(result.keyId, 'expired')

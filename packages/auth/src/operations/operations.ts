@@ -4,6 +4,7 @@ import { auditOperations } from './audit.ts'
 import { importOperation } from './import-keys.ts'
 import { keyChecks } from './key-checks.ts'
 import type { OperationContext } from './context.ts'
+import { planOperations } from './plans.ts'
 import { presentedKey } from './presented-key.ts'
 import { listOperations } from './tenants.ts'
 import { usageOperations } from './usage.ts'
@@ -20,6 +21,7 @@ export function createOperations(context: OperationContext, authentication: Auth
       ...userOperations(context),
       ...keys,
       ...importOperation(context),
+      ...planOperations(context),
       ...usageOperations(context),
       ...keyChecks(context, authentication),
       ...listOperations(context),

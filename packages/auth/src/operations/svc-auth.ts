@@ -63,7 +63,7 @@ export interface AuthOperations {
    * Creates a key and returns it with its text, which cannot be read again.
    *
    * @throws InvalidInput, InvalidOption, NoTransaction, UserNotFound, UnknownScope, ExpiryInPast,
-   *   ExpiryTooLate, InvalidExpiry, InvalidNetwork, KeyLimitReached, ForeignTenant, Unavailable
+   *   ExpiryTooLate, InvalidExpiry, InvalidNetwork, KeyLimitReached, ForeignTenant, PlanUnknown, Unavailable
    */
   createApiKey: (key: NewApiKey, options?: OperationOptions) => Promise<CreatedApiKey>
   /** The key, without its text. @throws InvalidInput, KeyNotFound, Unavailable */
@@ -82,7 +82,7 @@ export interface AuthOperations {
    * as a revoked one is, until it is enabled again.
    *
    * @throws InvalidInput, InvalidOption, NoTransaction, KeyNotFound, UnknownScope, ExpiryInPast,
-   *   ExpiryTooLate, InvalidExpiry, InvalidNetwork, Unavailable
+   *   ExpiryTooLate, InvalidExpiry, InvalidNetwork, PlanUnknown, Unavailable
    */
   updateApiKey: (change: KeyUpdate, options?: OperationOptions) => Promise<ApiKey>
   /**
@@ -113,6 +113,18 @@ export interface AuthOperations {
    */
   revokeApiKey: (keyId: string, options?: OperationOptions) => Promise<void>
   /**
+   * Tells that the plan of a tenant has changed: every process asks `planOf` again within a second of the
+   * commit, this one at once. What was refused under the old plan is decided by the new one.
+   *
+   * @throws InvalidInput, InvalidOption, NoTransaction, Unavailable
+   * @example
+   * await app.svc.transaction(async (db) => {
+   *   await db.query('update customers set plan = $2 where name = $1', ['acme', 'pro'])
+   *   await app.svc.auth.planChanged('acme', { db })
+   * })
+   */
+  planChanged: (tenant: string, options?: OperationOptions) => Promise<void>
+  /**
    * Does not reject for a key that is not valid, and counts no failed attempt.
    *
    * @throws AuthUnavailable where keys cannot be checked
@@ -122,7 +134,7 @@ export interface AuthOperations {
    * Decides about a key as the guard does: it counts failed attempts and uses. `code` is that of the
    * guard's answer, `null` for a valid key.
    *
-   * @throws InvalidInput, AuthUnavailable where keys cannot be checked
+   * @throws InvalidInput, PlanUnknown, AuthUnavailable where keys cannot be checked
    * @example
    * const { valid, code, remaining } = await app.svc.auth.verifyApiKey({ key, scopes: ['read'] })
    */
@@ -214,7 +226,7 @@ export const createAuthOperations = (
     return {
       ...others,
       importApiKeys: async (keys, options) =>
-        importApiKeys({ keys: keys as ImportedKey[] }, options),
+        importApiKeys({ keys: keys as (typeof ImportedKey.static)[] }, options),
       // Not all keys where a host has lost what it asks for.
       listApiKeys: async (of: unknown, page: Page = {}) =>
         typeof of === 'string'

@@ -1,4 +1,4 @@
-/** The one row that every change of keys raises, by a trigger on their table. */
+/** The one row that every change of keys raises, by a trigger on their table, and every change of a plan. */
 import type { Db } from '@svc/core/internal'
 import { hashOfHex } from '../key-format.ts'
 
@@ -10,11 +10,25 @@ export interface KeyChanges {
    * last changes, and give other changes the same revisions.
    */
   serverStart: string
-  /** Hashes of the keys that changed since the given revision; `null`: too many to name. */
-  changedHashes: readonly string[] | null
+  /**
+   * What changed since the given revision: hashes of keys, and what {@link tenantOfChange} reads; `null`: too
+   * much to name.
+   */
+  changed: readonly string[] | null
 }
 
-type Row = Omit<KeyChanges, 'changedHashes'> & { hexes: string[] | null }
+type Row = Omit<KeyChanges, 'changed'> & { dropped: string[] | null }
+
+const PLAN = 'plan:'
+
+/** The tenant whose plan has changed; `undefined` where a key has. */
+export const tenantOfChange = (changed: string): string | undefined =>
+  changed.startsWith(PLAN) ? changed.slice(PLAN.length) : undefined
+
+/** Tells every process that the plan of a tenant has changed, from the commit on. */
+export async function tellPlanChanged(db: Db, tenant: string): Promise<void> {
+  await db.query('select svc."__svc.auth.tell_changed"(array[$1::text])', [PLAN + tenant])
+}
 
 /** The channel on which the trigger notifies of a change. */
 export const KEYS_CHANGED = '__svc.auth.keys_changed'
@@ -24,12 +38,14 @@ export async function readKeyChanges(db: Db, since: number): Promise<KeyChanges>
     `select epoch::float8 as revision,
             extract(epoch from pg_postmaster_start_time())::text as "serverStart",
             case when epoch - $1::bigint between 0 and cardinality(dropped)
-                 then dropped[cardinality(dropped) - (epoch - $1::bigint)::int + 1:] end as hexes
+                 then dropped[cardinality(dropped) - (epoch - $1::bigint)::int + 1:] end as dropped
        from svc."__svc.auth.epoch"`,
     [since],
   )
   const [changes] = rows
   if (!changes) throw new Error('the row of svc."__svc.auth.epoch" is missing')
-  const { hexes, ...rest } = changes as Row
-  return { ...rest, changedHashes: hexes && hexes.map(hashOfHex) }
+  const { dropped, ...rest } = changes as Row
+  return { ...rest, changed: dropped && dropped.map(changeOf) }
 }
+
+const changeOf = (entry: string): string => (entry.startsWith(PLAN) ? entry : hashOfHex(entry))

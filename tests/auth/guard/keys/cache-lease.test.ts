@@ -31,7 +31,7 @@ t.test('a lease is held for a moment from when the reading was sent', async (t) 
   t.notOk(lease.isHeld())
   const renewed = lease.renew()
   clock.ms += 300
-  readings[0]?.answer({ ...SERVER, revision: 7, changedHashes: null })
+  readings[0]?.answer({ ...SERVER, revision: 7, changed: null })
   await renewed
   t.ok(lease.isHeld())
   clock.ms += 599
@@ -44,7 +44,7 @@ t.test('a lease is not prolonged by a reading that was answered too late', async
   const { lease, readings, clock } = makeLease()
   const renewed = lease.renew()
   clock.ms += 900
-  readings[0]?.answer({ ...SERVER, revision: 7, changedHashes: null })
+  readings[0]?.answer({ ...SERVER, revision: 7, changed: null })
   await renewed
   t.notOk(lease.isHeld())
 })
@@ -55,7 +55,7 @@ t.test('a slow reading of key changes does not keep the next one from being sent
   clock.ms += 400
   const quick = lease.renew()
   t.equal(readings.length, 2)
-  readings[1]?.answer({ ...SERVER, revision: 1, changedHashes: null })
+  readings[1]?.answer({ ...SERVER, revision: 1, changed: null })
   await quick
   t.ok(lease.isHeld())
   readings[0]?.fail()
@@ -74,7 +74,7 @@ t.test('a lease is not prolonged by a reading that failed', async (t) => {
 t.test('requests that renew the lease at the same time share one reading', async (t) => {
   const { lease, readings } = makeLease()
   const all = Promise.all([lease.renew(), lease.renew(), lease.renew()])
-  readings[0]?.answer({ ...SERVER, revision: 1, changedHashes: [] })
+  readings[0]?.answer({ ...SERVER, revision: 1, changed: [] })
   await all
   t.equal(readings.length, 1)
 })
@@ -86,9 +86,9 @@ t.test('a changed key is forgotten once, in whatever order readings arrive', asy
     readings.at(-1)?.answer(changes)
     await renewed
   }
-  await read({ ...SERVER, revision: 5, changedHashes: null })
-  await read({ ...SERVER, revision: 5, changedHashes: [] })
-  await read({ ...SERVER, revision: 6, changedHashes: ['a'] })
+  await read({ ...SERVER, revision: 5, changed: null })
+  await read({ ...SERVER, revision: 5, changed: [] })
+  await read({ ...SERVER, revision: 6, changed: ['a'] })
   t.same(forgotten, [null, ['a']])
   t.equal(readings.at(-1)?.since, 5)
 
@@ -97,9 +97,9 @@ t.test('a changed key is forgotten once, in whatever order readings arrive', asy
   lease.wake()
   lease.wake()
   const [slow, quick] = readings.slice(-2)
-  quick?.answer({ ...SERVER, revision: 8, changedHashes: ['b', 'c'] })
+  quick?.answer({ ...SERVER, revision: 8, changed: ['b', 'c'] })
   await new Promise((resolve) => setImmediate(resolve))
-  slow?.answer({ ...SERVER, revision: 7, changedHashes: ['b'] })
+  slow?.answer({ ...SERVER, revision: 7, changed: ['b'] })
   await new Promise((resolve) => setImmediate(resolve))
   t.same(forgotten, [null, ['a'], ['b', 'c']])
 })
@@ -109,9 +109,9 @@ t.test(
   async (t) => {
     const { lease, readings, forgotten } = makeLease()
     for (const changes of [
-      { ...SERVER, revision: 5, changedHashes: null },
-      { ...SERVER, revision: 900, changedHashes: null },
-      { ...SERVER, revision: 3, changedHashes: [] },
+      { ...SERVER, revision: 5, changed: null },
+      { ...SERVER, revision: 900, changed: null },
+      { ...SERVER, revision: 3, changed: [] },
     ]) {
       const renewed = lease.renew()
       readings.at(-1)?.answer(changes)
@@ -126,10 +126,10 @@ t.test('after another server has taken over, the cache is forgotten as a whole',
   const { lease, readings, forgotten } = makeLease()
   const taken = { serverStart: '2026-01-01 00:00:07+00' }
   for (const changes of [
-    { ...SERVER, revision: 5, changedHashes: null },
+    { ...SERVER, revision: 5, changed: null },
     // Changes after the fifth were lost with the first server, and this one has others.
-    { ...taken, revision: 5, changedHashes: [] },
-    { ...taken, revision: 6, changedHashes: ['a'] },
+    { ...taken, revision: 5, changed: [] },
+    { ...taken, revision: 6, changed: ['a'] },
   ]) {
     const renewed = lease.renew()
     readings.at(-1)?.answer(changes)
@@ -147,7 +147,7 @@ t.test(
     const lease = new CacheLease({
       readKeyChanges: async () => {
         readings++
-        return { ...SERVER, revision: 1, changedHashes: [] }
+        return { ...SERVER, revision: 1, changed: [] }
       },
       forget: () => {},
       refresh: async () => {},

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto'
 import type { Core } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'
 import { writeLastUsed } from '../../tables/api-keys.ts'
-import { KEYS_CHANGED, readKeyChanges } from '../../tables/key-changes.ts'
+import { KEYS_CHANGED, readKeyChanges, tenantOfChange } from '../../tables/key-changes.ts'
 import { shiftTimes } from '../../tables/time-shift.ts'
 import { sweepFailures } from '../../tables/lockouts.ts'
 import { addUsage, sweepUsage } from '../../tables/usage.ts'
 import { findEndedTransactions } from '../../tables/transactions.ts'
 import { Allowances } from '../../limits/allowances.ts'
+import { Plans } from '../../limits/plans.ts'
 import type { AuthSettings } from '../../options.ts'
 import type { ScopeNames } from '../../scopes.ts'
 import { UsageCounter } from '../../usage/usage-counter.ts'
@@ -57,6 +58,8 @@ export async function createAuthentication(
   const lastUsed = new LastUsed((uses) => writeLastUsed(db, uses), log)
   const { tenantLimits } = settings
   const allowances = new Allowances({ db, tenantLimits, log, now })
+  const { plans: offered, planOf } = settings
+  const plans = offered && planOf ? new Plans({ plans: offered, planOf, log, now }) : null
   const writer = randomUUID()
   const usage = settings.usage
     ? new UsageCounter((portion) => addUsage(db, writer, portion), log)
@@ -68,6 +71,7 @@ export async function createAuthentication(
       budgets,
       names,
       limitsOf: (key) => allowances.limitsOf(key),
+      hasPlans: plans !== null,
       isLockoutEnabled: lockout !== null,
       foreignKeys: hash ? new ForeignKeys({ hash, db, timeoutMs: QUERY_TIMEOUT_MS, log }) : null,
     }),
@@ -81,7 +85,17 @@ export async function createAuthentication(
   await bootstrapKey.read()
   const lease = new CacheLease({
     readKeyChanges: (since) => readKeyChanges(pollDb, since),
-    forget: (hashes) => (hashes === null ? keyCache.forgetAll() : keyCache.forget(hashes)),
+    forget(changed) {
+      if (changed === null) {
+        keyCache.forgetAll()
+        plans?.forgetAll()
+        return
+      }
+      keyCache.forget(changed)
+      for (const tenant of changed.map(tenantOfChange)) {
+        if (tenant !== undefined) plans?.forget(tenant)
+      }
+    },
     refresh: async () => lockout?.refresh(),
     log,
   })
@@ -90,7 +104,8 @@ export async function createAuthentication(
     cache: keyCache,
   })
   const { keyPrefix: letters } = settings
-  const parts = { keyCache, lease, bootstrapKey, budgets, lockout, letters }
+  const limitsOf = allowances.limitsOf.bind(allowances)
+  const parts = { keyCache, lease, bootstrapKey, budgets, lockout, plans, limitsOf, letters }
   const authenticator = new Authenticator(parts)
 
   core.onAdvance({
@@ -98,6 +113,7 @@ export async function createAuthentication(
     async memory(seconds) {
       aheadMs += seconds * 1000
       keyCache.forgetAll()
+      plans?.sweep()
       await bootstrapKey.read()
     },
   })
@@ -119,6 +135,7 @@ export async function createAuthentication(
     lockout,
     lastUsed,
     allowances,
+    plans,
     usage,
     authenticator,
     bootstrapKey,
@@ -130,12 +147,14 @@ export async function createAuthentication(
       lastUsed.start()
       bootstrapKey.start()
       allowances.start()
+      plans?.start()
       usage?.start()
     },
     async stop() {
       lease.stop()
       uncommitted.stop()
       bootstrapKey.stop()
+      plans?.stop()
       await Promise.all([lastUsed.stop(), usage?.stop(), allowances.stop()])
     },
   }

@@ -5,6 +5,8 @@
 import { formatOf, LONGEST_KEY, prefixOf, type KeyFormat } from '../../key-format.ts'
 import { CannotDecide, UNKNOWN_KEY, type KeyFailure, type PrefixBlocked } from '../auth-failure.ts'
 import { unwatchedPrefix, type Lockout } from '../lockout/lockout.ts'
+import type { Allowances } from '../../limits/allowances.ts'
+import type { Plans } from '../../limits/plans.ts'
 import type { BootstrapKey } from './bootstrap-key.ts'
 import type { CacheLease } from './cache-lease.ts'
 import { createCachedKey, isExpired, type CachedKey } from './cached-key.ts'
@@ -18,6 +20,9 @@ export interface AuthenticatorParts {
   budgets: LookupBudgets
   /** `null` without the option `rateLimit`. */
   lockout: Lockout | null
+  /** `null` without the option `plans`. */
+  plans: Pick<Plans, 'of'> | null
+  limitsOf: Allowances['limitsOf']
   /** The letters that the keys of this host begin with. */
   letters?: string
 }
@@ -34,8 +39,28 @@ export class Authenticator {
     this.#parts = parts
   }
 
-  /** Counts failed attempts. Rejects where it cannot decide: the caller must refuse then. */
+  /**
+   * Counts failed attempts, and brings the limits of a valid key up to date with the plan of its tenant.
+   * Rejects where it cannot decide: the caller must refuse then.
+   */
   async authenticate(key: string, hash: string): Promise<CachedKey | KeyFailure | PrefixBlocked> {
+    const result = await this.#identify(key, hash)
+    if (!isFailure(result)) await this.#applyPlan(result)
+    return result
+  }
+
+  /** @throws PlanUnknown */
+  async #applyPlan(key: CachedKey): Promise<void> {
+    const { plans, limitsOf } = this.#parts
+    const { tenant } = key.auth
+    if (plans === null || tenant === null || key.limited === null || key.plan?.isCurrent) return
+    const plan = await plans.of(tenant)
+    if (key.plan === plan) return
+    key.limits = limitsOf(key.limited, plan.plan)
+    key.plan = plan
+  }
+
+  async #identify(key: string, hash: string): Promise<CachedKey | KeyFailure | PrefixBlocked> {
     const { lockout } = this.#parts
     // What cannot be a key has no prefix to block. Postgres could not store all of its characters.
     if (lockout === null || !isKeyText(key)) return this.find(key, hash)

@@ -11,8 +11,8 @@ import { OutageLog, type Log } from '../../outage-log.ts'
 
 export interface CacheLeaseParts {
   readKeyChanges: (since: number) => Promise<KeyChanges>
-  /** `null`: all keys. */
-  forget: (changedHashes: readonly string[] | null) => void
+  /** Keys by their hashes, and plans; `null`: all of them. */
+  forget: (changed: readonly string[] | null) => void
   /**
    * Refreshes other state that requests are decided from. It reads only from tables of svcAuth: the
    * lease must not wait for a table that the application uses.
@@ -138,13 +138,13 @@ export class CacheLease {
   }
 
   /** Readings can overtake one another: an older one of the same server is ignored. */
-  #apply({ revision, serverStart, changedHashes }: KeyChanges, since: number): void {
+  #apply({ revision, serverStart, changed }: KeyChanges, since: number): void {
     const isSameServer = serverStart === this.#serverStart
     if (isSameServer && revision === this.#revision) return
     if (isSameServer && revision < this.#revision && since < this.#revision) return
     // The revision is lower than the last one: an older state of the database was restored.
     const isKnown = isSameServer && since !== -1 && revision >= since
-    this.#parts.forget(isKnown ? changedHashes : null)
+    this.#parts.forget(isKnown ? changed : null)
     this.#revision = revision
     this.#serverStart = serverStart
   }

@@ -1,6 +1,8 @@
 /** A valid key as the guard remembers it, without its text. */
 import { createNetworks, type IsWithin } from '../../addresses.ts'
+import type { LimitedKey } from '../../limits/allowances.ts'
 import type { MeterList } from '../../limits/meter-list.ts'
+import { UNASKED, type TenantPlan } from '../../limits/plans.ts'
 import { satisfies, type Scope } from '../../scopes.ts'
 import { usageOf, type KeyUsage } from '../../usage/usage-counter.ts'
 import type { PrefixState } from '../lockout/lockout.ts'
@@ -50,8 +52,15 @@ export interface CachedKey {
   readonly expiresAt: number | null
   /** `null` for most keys. */
   readonly checks: RequestChecks | null
-  /** `null` for a key without limits and quota. */
-  readonly limits: MeterList | null
+  /** `null` for a key without limits and quota. The authenticator writes them with the plan. */
+  limits: MeterList | null
+  /**
+   * Written by the authenticator: the plan of its tenant. All keys of the tenant share it. `null` for a key
+   * without a tenant, and without the option `plans`.
+   */
+  plan: TenantPlan | null
+  /** What its limits under a plan are made from; `null` where it has none. */
+  readonly limited: LimitedKey | null
   /** Written by `UsageCounter`. `null` for the bootstrap key. */
   readonly usage: KeyUsage | null
   /**
@@ -71,10 +80,22 @@ export function createCachedKey(
   prefix: PrefixState | null = null,
   checks: RequestChecks | null = null,
   limits: MeterList | null = null,
+  limited: LimitedKey | null = null,
 ): CachedKey {
   const frozen = Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) })
   const usage = auth.keyId === null ? null : usageOf(auth.keyId)
-  return { auth: frozen, expiresAt, checks, limits, usage, prefix, recordedTick: -1, met: null }
+  return {
+    auth: frozen,
+    expiresAt,
+    checks,
+    limits,
+    plan: limited && UNASKED,
+    limited,
+    usage,
+    prefix,
+    recordedTick: -1,
+    met: null,
+  }
 }
 
 export function meets(key: CachedKey, requirement: Requirement): boolean {

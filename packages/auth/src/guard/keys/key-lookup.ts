@@ -17,6 +17,8 @@ export interface KeyLookupParts {
   budgets: LookupBudgets
   names: ScopeNames
   limitsOf: (key: LimitedKey) => MeterList | null
+  /** Whether tenants have plans, on which the limits of their keys depend. */
+  hasPlans: boolean
   isLockoutEnabled: boolean
   /** Keys that were imported by the hash of another system; `null` without the option `importedKeys`. */
   foreignKeys: ForeignKeys | null
@@ -31,7 +33,9 @@ export function createKeyLookup(parts: KeyLookupParts): LookUp {
     if (!budget.take()) throw new CannotDecide('too many unknown keys to look up')
     const key = await findKey(hash)
     const foreign =
-      key === undefined && format === 'otherFormat' ? await foreignKeys?.find(text, hash) : undefined
+      key === undefined && format === 'otherFormat'
+        ? await foreignKeys?.find(text, hash)
+        : undefined
     const result = resultOf(key ?? foreign?.key, parts)
     if (!isFailure(result)) budget.refund()
     return foreign?.isHashStored === false ? new ForNow(result) : result
@@ -40,7 +44,7 @@ export function createKeyLookup(parts: KeyLookupParts): LookUp {
 
 function resultOf(
   key: StoredKey | undefined,
-  { names, limitsOf, isLockoutEnabled }: KeyLookupParts,
+  { names, limitsOf, hasPlans, isLockoutEnabled }: KeyLookupParts,
 ): LookupResult {
   if (!key) return UNKNOWN_KEY
   const { id: keyId, userId, tenant, expiresAtMs } = key
@@ -48,5 +52,10 @@ function resultOf(
   if (!key.isEnabled) return { verdict: 'disabled', keyId }
   const auth = { userId, scopes: names.resolve(key.scopes), bootstrap: false, keyId, tenant }
   const prefix = isLockoutEnabled ? unwatchedPrefix(key.keyPrefix) : null
-  return createCachedKey(auth, expiresAtMs, prefix, checksOf(key), limitsOf(key))
+  if (!hasPlans || tenant === null) {
+    return createCachedKey(auth, expiresAtMs, prefix, checksOf(key), limitsOf(key))
+  }
+  const { allowancesOf, limits, quota } = key
+  const limited = { allowancesOf, tenant, limits, quota }
+  return createCachedKey(auth, expiresAtMs, prefix, checksOf(key), null, limited)
 }
