@@ -395,6 +395,7 @@ create table svc."__svc.webhooks.registrations" (
   max_in_flight integer,
   ordered boolean default false not null,
   transform text,
+  fields jsonb,
   disabled_at timestamp with time zone,
   disabled_reason text,
   failing_since timestamp with time zone,
@@ -412,7 +413,7 @@ CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks
 CREATE INDEX failing_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE ((failing_since IS NOT NULL) OR (disabled_reason = 'failing'::text));
 CREATE INDEX inactive_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE (NOT active);
 CREATE CONSTRAINT TRIGGER lift_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.ordered OR (old.rate_limit IS NOT NULL) OR (old.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
-CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secrets IS DISTINCT FROM new.previous_secrets)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
+CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN (((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secrets IS DISTINCT FROM new.previous_secrets)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.fields IS DISTINCT FROM new.fields)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER raise_version_of_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" FOR EACH ROW EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER restrict_changed AFTER UPDATE OF ordered, rate_limit, max_in_flight ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((old.ordered IS DISTINCT FROM new.ordered) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
 CREATE TRIGGER restrict_new AFTER INSERT ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((new.ordered OR (new.rate_limit IS NOT NULL) OR (new.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
@@ -697,6 +698,7 @@ create view svc."__svc.webhooks.for_delivery" as
     (headers)::text AS headers,
     timeout_ms AS "timeoutMs",
     transform,
+    (fields)::text AS fields,
     (retry)::text AS retry,
     (ordered OR (rate_limit IS NOT NULL) OR (max_in_flight IS NOT NULL)) AS "isRestricted"
    FROM svc."__svc.webhooks.registrations";

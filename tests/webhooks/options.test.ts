@@ -10,6 +10,7 @@ t.test('an option that is not given has its default', async (t) => {
     openapi: true,
     deliveryTimeoutMs: 10_000,
     allowedNetworks: [],
+    egressAddresses: null,
     headerPrefix: 'X-Svc-',
     standardWebhooks: false,
     ed25519: null,
@@ -79,6 +80,9 @@ t.test('the error for a wrong option has its name and the expected value', async
       /"allowedNetworks" must be a list of CIDRs/,
     ],
     [{ allowedEvents: [], allowedNetworks: ['10.0.0.1'] }, /"allowedNetworks"/],
+    [{ egressAddresses: '203.0.113.7' }, /"egressAddresses" must be a list of addresses and CIDRs/],
+    [{ egressAddresses: ['203.0.113.7', 'a.example'] }, /"egressAddresses"/],
+    [{ egressAddresses: ['fe80::1%eth0'] }, /"egressAddresses"/],
     [
       { allowedEvents: [], allowedNetworks: ['10.0.0.0/33'] },
       /"allowedNetworks".*element \[0\] is "10.0.0.0\/33"/,

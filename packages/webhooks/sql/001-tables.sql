@@ -25,6 +25,8 @@ create table svc."__svc.webhooks.registrations" (
   max_in_flight integer,
   ordered boolean not null default false,
   transform text,
+  -- A list of paths of the payload that its deliveries carry; null: all of it.
+  fields jsonb,
   -- Set where we deactivated it, and not an operator.
   disabled_at timestamptz,
   disabled_reason text,
@@ -58,7 +60,7 @@ create view svc."__svc.webhooks.for_delivery" as
            select json_agg(previous.one ->> 'secret' order by previous.n)::text
              from jsonb_array_elements(previous_secrets) with ordinality as previous (one, n)
             where (previous.one ->> 'expiresAt')::timestamptz > now()) end as "previousSecrets",
-         headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
+         headers::text as headers, timeout_ms as "timeoutMs", transform, fields::text as fields, retry::text as retry,
          ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
     from svc."__svc.webhooks.registrations";
 

@@ -83,6 +83,13 @@ export const TooManySecrets = createError<[string, string]>(
 /** The host does not sign with ed25519, or the id is not one of a webhook. */
 export const NoPublicKeys = createError<[string]>('SVC_WEBHOOKS_NO_PUBLIC_KEYS', '%s', 404)
 
+/** The addresses are asked for on a host without the option. */
+export const NoEgressAddresses = createError(
+  'SVC_WEBHOOKS_NO_EGRESS_ADDRESSES',
+  'this host does not say which addresses its deliveries come from: it lacks the option egressAddresses',
+  404,
+)
+
 /** A caller with a tenant sets a transform. */
 export const TransformNotAllowed = createError(
   'SVC_WEBHOOKS_TRANSFORM_NOT_ALLOWED',

@@ -16,7 +16,7 @@ import {
   type AutoDisable,
   type AutoDisableOptions,
 } from './outbound/health/auto-disable-options.ts'
-import { isNetwork } from './outbound/http/blocked-addresses.ts'
+import { isAddress, isNetwork } from './outbound/http/blocked-addresses.ts'
 import { resolveProxy, type ProxyOptions } from './outbound/http/proxy-options.ts'
 import { DEFAULT_PREFIX, isHeaderPrefix } from './outbound/settings/header-names.ts'
 import { BUILT_IN } from './outbound/transforms/built-in.ts'
@@ -55,6 +55,11 @@ export interface SvcWebhooksOptions {
    * @default []
    */
   allowedNetworks?: string[] | undefined
+  /**
+   * Addresses and CIDRs that deliveries come from, for the firewalls of receivers. They are shown at
+   * `GET <managementBasePath>/egress`, which is open, and change nothing else. @default none: a 404
+   */
+  egressAddresses?: string[] | undefined
   /**
    * What the names of our headers of a delivery begin with: `X-Acme-` makes `X-Acme-Signature`. At most 32
    * letters, digits and `-`. It begins with a letter and ends with `-`, and not as names of HTTP begin:
@@ -176,6 +181,11 @@ const rules: OptionRules = {
     each: (cidr) => typeof cidr === 'string' && isNetwork(cidr),
     default: [],
   },
+  egressAddresses: {
+    expects: 'a list of addresses and CIDRs such as "203.0.113.7" or "203.0.113.0/28"',
+    is: (value) => value === null || (Array.isArray(value) && value.every(isAddressOrNetwork)),
+    default: null,
+  },
   headerPrefix: {
     expects:
       'at most 32 letters, digits and "-" that begin with a letter and end with "-", such as "X-Acme-", and not as names of HTTP begin (Accept-, Access-Control-, Content-, If-, Proxy-, Sec-, Transfer-, X-Forwarded-) or of Standard Webhooks (Webhook-)',
@@ -275,6 +285,9 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 function isRecordOrNull(value: unknown): boolean {
   return value === null || isRecord(value)
 }
+
+const isAddressOrNetwork = (value: unknown): boolean =>
+  typeof value === 'string' && (isNetwork(value) || isAddress(value))
 
 const MOST_SIGNING_SECRETS = 5
 

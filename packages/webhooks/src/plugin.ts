@@ -25,7 +25,7 @@ import { startOutbound, type Outbound } from './start-outbound.ts'
 import { asyncApiRoute } from './routes/asyncapi.ts'
 import { MANAGED, unknownId } from './routes/management.ts'
 import { describeDeliveries } from './routes/openapi.ts'
-import { noPublicKeyRoutes, publicKeyRoutes } from './routes/public-keys.ts'
+import { egressRoute, noPublicKeyRoutes, publicKeyRoutes } from './routes/for-receivers.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
   const settings = resolveWebhooksOptions(options)
@@ -61,6 +61,7 @@ async function mount(
         if (!openapi) hideRoutes(api)
         if (outbound.signingKeys === null) noPublicKeyRoutes(api)
         else publicKeyRoutes(api, outbound.signingKeys)
+        egressRoute(api, settings.egressAddresses)
         asyncApiRoute(api, outbound.events, outbound.headerNames)
         const swaggerTransform = describeDeliveries(outbound.events, outbound.headerNames)
         const ofPackage = {

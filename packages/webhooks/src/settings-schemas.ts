@@ -2,6 +2,7 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, type Input } from '@svc/core/internal'
 import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers.ts'
+import { MOST_FIELDS } from './outbound/settings/fields.ts'
 import { MAX_ATTEMPTS, MAX_DELAY_SECONDS } from './outbound/settings/retry-schedule.ts'
 import { closed, Time } from './schema-pieces.ts'
 
@@ -64,6 +65,14 @@ const Transform = Type.String({
   description:
     'The name of a transform: slack, discord, teams, cloudevents, payload, or one of the host; "none" for our own body where the host has a default.',
 })
+const Fields = Type.Array(
+  Type.String({ maxLength: 200, pattern: '^[^.\\u0000]+(?:\\.[^.\\u0000]+)*$' }),
+  {
+    maxItems: MOST_FIELDS,
+    description:
+      'The parts of the payload that its deliveries carry: paths such as customer.name. [] for an empty payload.',
+  },
+)
 const TimeoutMs = Type.Integer({
   minimum: 1,
   description: 'Longest duration of an attempt, at most the deliveryTimeoutMs of the host.',
@@ -88,6 +97,7 @@ export const settingsInput = {
     Type.Boolean({ description: 'One delivery at a time, in the order of their commits.' }),
   ),
   transform: setting(Transform),
+  fields: setting(Fields),
 }
 const SettingsInput = Type.Object(settingsInput)
 /** The settings in a request body. */
@@ -111,6 +121,7 @@ export const settingsShown = {
   maxInFlight: nullable(MaxInFlight),
   ordered: Type.Boolean(),
   transform: nullable(Transform),
+  fields: nullable(Fields),
   disabledAt: nullable(Time),
   disabledReason: nullable(Type.String()),
   failingSince: nullable(Time),

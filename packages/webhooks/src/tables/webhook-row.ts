@@ -8,13 +8,13 @@ export type StoredWebhook = Omit<WebhookWithSecret, 'waiting' | 'publicKey'>
 export const COLUMNS = `id, tenant, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",
   description, metadata::text as metadata, filter::text as filter, filter_cost as "filterCost", headers::text as headers,
   timeout_ms as "timeoutMs", retry::text as retry, rate_limit::text as "rateLimit",
-  max_in_flight as "maxInFlight", ordered, transform,
+  max_in_flight as "maxInFlight", ordered, transform, fields::text as fields,
   disabled_at as "disabledAt", disabled_reason as "disabledReason", failing_since as "failingSince",
   last_success_at as "lastSuccessAt", last_failure_at as "lastFailureAt"`
 
 /** A row as it is read: JSON is text. */
-export type StoredRow<Row> = Omit<Row, 'headers' | 'retry'> &
-  Record<'headers' | 'retry', string | null>
+export type StoredRow<Row> = Omit<Row, 'headers' | 'retry' | 'fields'> &
+  Record<'headers' | 'retry' | 'fields', string | null>
 
 export type WebhookRow = StoredRow<Omit<StoredWebhook, 'metadata' | 'filter' | 'rateLimit'>> &
   Record<'metadata' | 'filter' | 'rateLimit', string | null>
@@ -31,6 +31,7 @@ export const asWebhook = (row: WebhookRow): StoredWebhook => ({
   filter: parsed(row.filter),
   headers: parsed(row.headers),
   retry: parsed(row.retry),
+  fields: parsed(row.fields),
   rateLimit: parsed(row.rateLimit),
   disabledAt: row.disabledAt && isoOf(row.disabledAt),
   failingSince: row.failingSince && isoOf(row.failingSince),

@@ -19,6 +19,8 @@ export interface WebhookForDelivery {
   timeoutMs: number | null
   /** The name of a transform. */
   transform: string | null
+  /** Paths of the payload that it gets; `null`: all of it. */
+  fields: string[] | null
   retry: NonNullable<SettingsInput['retry']> | null
   /** Whether it has a rate limit, a cap of attempts at a time or an order. */
   isRestricted: boolean
@@ -45,4 +47,5 @@ export const asWebhookForDelivery = (row: StoredForDelivery): WebhookForDelivery
   previousSecrets: parsed(row.previousSecrets) ?? [],
   headers: parsed(row.headers),
   retry: parsed(row.retry),
+  fields: parsed(row.fields),
 })

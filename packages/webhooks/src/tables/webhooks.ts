@@ -18,12 +18,12 @@ export async function insertWebhook(
   const { rows } = await db.query(
     `insert into svc."__svc.webhooks.registrations"
        (id, url, events, label, secret, description, metadata, filter, headers, timeout_ms, retry,
-        rate_limit, max_in_flight, ordered, transform, tenant)
+        rate_limit, max_in_flight, ordered, transform, fields, tenant)
      select $1, $2, $3, $4, $5, given ->> 'description', nullif(given -> 'metadata', 'null'),
             nullif(given -> 'filter', 'null'), nullif(given -> 'headers', 'null'),
             (given ->> 'timeoutMs')::integer, nullif(given -> 'retry', 'null'),
             nullif(given -> 'rateLimit', 'null'), (given ->> 'maxInFlight')::integer,
-            coalesce((given ->> 'ordered')::boolean, false), given ->> 'transform', $7
+            coalesce((given ->> 'ordered')::boolean, false), given ->> 'transform', nullif(given -> 'fields', 'null'), $7
        from (select $6::jsonb as given) as settings
      returning ${COLUMNS}`,
     [id, url, events, label, secret, JSON.stringify(settings), tenant],
@@ -136,6 +136,7 @@ export async function updateWebhook(
             max_in_flight = case when given ? 'maxInFlight' then (given ->> 'maxInFlight')::integer else max_in_flight end,
             ordered = case when given ? 'ordered' then coalesce((given ->> 'ordered')::boolean, false) else ordered end,
             transform = case when given ? 'transform' then given ->> 'transform' else transform end,
+            fields = case when given ? 'fields' then nullif(given -> 'fields', 'null') else fields end,
             -- A caller that sets "active" ends our own deactivation, and its probes.
             disabled_at = case when $4 is null then disabled_at end,
             disabled_reason = case when $4 is null then disabled_reason end,

@@ -138,6 +138,7 @@ const WEBHOOK: WebhookForDelivery = {
   headers: null,
   timeoutMs: null,
   transform: null,
+  fields: null,
   retry: null,
   isRestricted: false,
 }

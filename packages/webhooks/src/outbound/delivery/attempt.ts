@@ -4,6 +4,7 @@ import { isLifecycleEvent } from '../lifecycle-events.ts'
 import type { PostResult } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
+import { onlyFields } from '../settings/fields.ts'
 import type { HeaderNames } from '../settings/header-names.ts'
 import { NO_TRANSFORM, type AnyTransform } from '../transforms/transform.ts'
 import { failedUnsent, skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
@@ -75,8 +76,10 @@ export async function makeAttempt(
 ): Promise<AttemptStep> {
   const name = transformNameOf(webhook, delivery, settings.defaultTransform)
   const { prefix } = settings.headerNames
+  const { fields } = webhook
+  const payload = fields === null ? delivery.payload : onlyFields(delivery.payload, fields)
   if (name === null) {
-    const request = plainRequest(webhook, delivery, prefix)
+    const request = plainRequest(webhook, { ...delivery, payload }, prefix)
     return send(post, settings, webhook, delivery, request, signal)
   }
   const transform = settings.transforms.get(name)
@@ -95,7 +98,7 @@ export async function makeAttempt(
   let request: DeliveryRequest | null
   try {
     const own = { headerPrefix: prefix, startedAt, limitMs, signal }
-    request = await transformedRequest(transform, webhook, delivery, own)
+    request = await transformedRequest(transform, webhook, { ...delivery, payload }, own)
   } catch (error) {
     if (signal.aborted) throw error
     const { deliveryId, attempt } = delivery

@@ -121,6 +121,9 @@ function embeddedIn(groups: number[]): string[] {
   ].filter((address) => !address.startsWith('0.'))
 }
 
+/** Whether text is an address such as `203.0.113.7`, without a zone. */
+export const isAddress = (text: string): boolean => familyOf(text) !== null && !text.includes('%')
+
 /** Whether text is a network such as `10.0.0.0/8` or `fd00::/8`. */
 export const isNetwork = (cidr: string): boolean => networkOf(cidr) !== null
 

@@ -55,6 +55,7 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
             ['At a time', webhook.maxInFlight],
             ['In order', webhook.ordered ? 'yes' : 'no'],
             ['Transform', webhook.transform],
+            ['Fields', webhook.fields && (webhook.fields.join(', ') || 'none of the payload')],
             [
               'Description',
               webhook.description && <Outside text={webhook.description} most={1000} />,

@@ -1,4 +1,4 @@
-// The open routes with the public keys of webhooks, where svcAuth guards all paths.
+// The open routes for receivers, where svcAuth guards all paths.
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
@@ -11,14 +11,18 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 const SIGNING_KEY = `whsk_${randomBytes(32).toString('base64')}`
 const UNKNOWN = '018f4e5a-7b1c-7def-8abc-0123456789ab'
 
-async function startGuarded(t: Test, ed25519: NonNullable<SvcWebhooksOptions['ed25519']> | null) {
+async function startGuarded(
+  t: Test,
+  ed25519: NonNullable<SvcWebhooksOptions['ed25519']> | null,
+  options: SvcWebhooksOptions = {},
+) {
   const database = { connectionString: await freshDatabase(t), max: 3 }
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(svcCore, { database, secrets: () => SIGNING_KEY })
   await app.register(svcAuth, { protectedPaths: 'all' })
   const allowedNetworks = ['127.0.0.0/8']
-  await app.register(svcWebhooks, { allowedEvents: ['a'], allowedNetworks, ed25519 })
+  await app.register(svcWebhooks, { allowedEvents: ['a'], allowedNetworks, ed25519, ...options })
   await app.ready()
   const ask = async (path: string) => {
     const reply = await app.inject(`/_webhooks${path}`)
@@ -94,4 +98,15 @@ t.test('without the option there are no public keys, for nobody', async (t) => {
       })
     }
   }
+})
+
+t.test('the addresses that deliveries come from need no API key', async (t) => {
+  const egressAddresses = ['203.0.113.0/28', '203.0.113.77', '2001:db8::/48']
+  const { ask } = await startGuarded(t, null, { egressAddresses })
+  t.same(await ask('/egress'), { status: 200, body: { addresses: egressAddresses } })
+  const other = await startGuarded(t, null)
+  t.match(await other.ask('/egress'), {
+    status: 404,
+    body: { code: 'SVC_WEBHOOKS_NO_EGRESS_ADDRESSES' },
+  })
 })

@@ -1,7 +1,8 @@
+/** What receivers ask without an API key: public keys, and the addresses that deliveries come from. */
 import { createHash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { errorResponses, uuidOf } from '@svc/core/internal'
-import { NoPublicKeys } from '../errors.ts'
+import { NoEgressAddresses, NoPublicKeys } from '../errors.ts'
 import type { SigningKeys } from '../outbound/delivery/ed25519.ts'
 import type { Api } from './management.ts'
 
@@ -79,6 +80,25 @@ export function noPublicKeyRoutes(api: Api): void {
       throw new NoPublicKeys('this host does not sign with ed25519')
     })
   }
+}
+
+/** `addresses`: the option `egressAddresses`; `null` without it, which is a 404. */
+export function egressRoute(api: Api, addresses: readonly string[] | null): void {
+  const schema = {
+    tags: ['webhooks'],
+    summary: 'The addresses that deliveries come from',
+    hide: addresses === null,
+    response: {
+      200: Type.Object({
+        addresses: Type.Array(Type.String({ description: 'An address or a CIDR.' })),
+      }),
+      ...errorResponses,
+    },
+  }
+  api.get('/egress', { config: { public: true }, schema }, () => {
+    if (addresses === null) throw new NoEgressAddresses()
+    return { addresses: [...addresses] }
+  })
 }
 
 function jwkOf(publicKey: string) {
