@@ -285,6 +285,14 @@ t.test('what cannot be sent is a failed attempt, and the log says why', async (t
       },
       /threw text, which is no error/,
     ],
+    'throws-unreadable': [
+      () => {
+        const { proxy, revoke } = Proxy.revocable(new Error('gone'), {})
+        revoke()
+        throw proxy
+      },
+      /^the transform threw what no log can read$/,
+    ],
     rejects: [() => Promise.reject(new Error('no rate')), /^no rate$/],
     hangs: [() => new Promise(() => {}), /took longer than 300 ms/],
     nothing: [() => undefined, /must return \{ body/],

@@ -43,6 +43,9 @@ t.test('a transform that returns another shape is an error with the reason', asy
     [{ body: 5 }, /body/],
     [{ body: null }, /body/],
     [{ body: { toJSON: () => undefined } }, /body/],
+    [{ body: Promise.resolve('late') }, /body/],
+    [{ body: Buffer.from('bytes') }, /body/],
+    [{ body: new Map([['a', 1]]) }, /body/],
     [{ body: '', contentType: 5 }, /contentType/],
     [{ body: '', contentType: '' }, /contentType/],
     [{ body: '', contentType: 'a\r\nb: c' }, /content-type/],
@@ -70,6 +73,8 @@ t.test('a signature is an object of texts by names that are free', async (t) => 
     [[['a', 'b']], /must be an object/],
     [new Map([['a', 'b']]), /must be an object/],
     [new Headers({ a: 'b' }), /must be an object/],
+    [new Error('returned, and not thrown'), /must be an object/],
+    [new Date(), /must be an object/],
     [{ a: undefined }, /value of the header a must be a text/],
     [{ a: Promise.resolve('b') }, /value of the header a must be a text/],
     [{ a: 'b\r\nc: d' }, /value of the header a must be a text of one line/],
@@ -81,4 +86,20 @@ t.test('a signature is an object of texts by names that are free', async (t) => 
     [{ a: '1', A: '2' }, /twice/],
   ]
   for (const [returned, message] of wrong) t.throws(() => checkedSignature(returned), { message })
+})
+
+t.test('what is sent is what was checked', async (t) => {
+  const changing = () => {
+    let reads = 0
+    return {
+      get a() {
+        return reads++ === 0 ? 'text' : 'text\r\nhost: other'
+      },
+    }
+  }
+  t.same(checkedSignature(changing()), { a: 'text' })
+  t.match(sent({ body: '', headers: changing() }), { a: 'text' })
+  const names = [['a'], ['host']]
+  const renaming = new Proxy({ a: '', host: '' }, { ownKeys: () => names.shift() ?? ['host'] })
+  t.same(checkedSignature(renaming), { a: '' })
 })

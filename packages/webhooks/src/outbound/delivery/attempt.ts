@@ -102,14 +102,8 @@ export async function makeAttempt(
   } catch (error) {
     if (signal.aborted) throw error
     const { deliveryId, attempt } = delivery
-    const details = {
-      err: asError(error),
-      webhookId: webhook.id,
-      transform: name,
-      deliveryId,
-      attempt,
-    }
-    settings.log.warn(details, 'the transform of a webhook failed; the attempt counts as failed')
+    const details = { webhookId: webhook.id, transform: name, deliveryId, attempt }
+    logFailure(settings.log, error, details)
     const record: AttemptRecord = { ...unsent(attempt, startedAt), error: 'transform' }
     return { kind: 'failed', detail: record, output: record }
   }
@@ -148,7 +142,17 @@ function transformNameOf(
   return name === NO_TRANSFORM ? null : name
 }
 
-/** Anything can be thrown, and the log is to say what. */
+/** Anything can be thrown, also what the serializer of a log cannot read: the attempt has failed all the same. */
+function logFailure(log: AttemptSettings['log'], thrown: unknown, details: object): void {
+  const message = 'the transform of a webhook failed; the attempt counts as failed'
+  try {
+    log.warn({ ...details, err: asError(thrown) }, message)
+  } catch {
+    const err = new Error('the transform threw what no log can read')
+    log.warn({ ...details, err }, message)
+  }
+}
+
 const asError = (thrown: unknown): unknown =>
   typeof thrown === 'object' && thrown !== null
     ? thrown

@@ -155,17 +155,23 @@ export function checkedSignature(returned: unknown): CustomHeaders {
 }
 
 function jsonOf(body: unknown): string {
-  if (typeof body === 'object' && body !== null) {
+  if (['Object', 'Array'].includes(kindOf(body))) {
     const text: string | undefined = JSON.stringify(body)
     if (text !== undefined) return text
   }
-  throw new TypeError('the body of a transform must be a string, or an object that JSON can hold')
+  throw new TypeError(
+    'the body of a transform must be a string, or a plain object or list that JSON can hold',
+  )
 }
 
-/** A `Headers` or a `Map` has no fields: its headers would be left out, and nobody would be told. */
+/** A copy: a getter might answer with another text when it is sent than when it was checked. */
 function headersOf(given: unknown, what: string): CustomHeaders {
-  if (typeof given !== 'object' || given === null || Symbol.iterator in given) {
-    throw new TypeError(`${what} must be an object of texts by the names of headers`)
-  }
-  return given as CustomHeaders
+  if (kindOf(given) === 'Object') return { ...(given as CustomHeaders) }
+  throw new TypeError(`${what} must be an object of texts by the names of headers`)
 }
+
+/**
+ * What is in a `Headers`, a `Map`, an `Error` or a promise is in no fields of theirs: it would be left out, and
+ * nobody would be told.
+ */
+const kindOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)
