@@ -50,16 +50,20 @@ for (let query = '/tenants?limit=100'; query !== '';) {
 }
 await transaction(async (db) => {
   for (const { id: outpost, tenant, topics: events, config, credentials, ...one } of found) {
-    const { secret, previous_secret: previous, previous_secret_invalid_at: end } = credentials
-    const headers = JSON.parse(config.custom_headers ?? '{}')
-    const constants = Object.entries(one.delivery_metadata ?? {})
-    for (const [name, value] of constants) headers[`x-outpost-${name}`] = value
-    const settings = { tenant, events, headers, metadata: { ...one.metadata, outpost } }
-    const first = { url: config.url, ...settings, secret: previous ?? secret }
-    const { id } = await webhooks.register(first, { db })
-    const overlapSeconds = Math.max(0, Math.round((Date.parse(end) - Date.now()) / 1000))
-    if (previous) await webhooks.rotateSecret({ id, secret, overlapSeconds }, { db })
-    if (one.disabled_at) await webhooks.update({ id, active: false }, { db })
+    try {
+      const { secret, previous_secret: previous, previous_secret_invalid_at: end } = credentials
+      const headers = JSON.parse(config.custom_headers ?? '{}')
+      const constants = Object.entries(one.delivery_metadata ?? {})
+      for (const [name, value] of constants) headers[`x-outpost-${name}`] = value
+      const settings = { tenant, events, headers, metadata: { ...one.metadata, outpost } }
+      const first = { url: config.url, ...settings, secret: previous ?? secret }
+      const { id } = await webhooks.register(first, { db })
+      const overlapSeconds = Math.max(0, Math.round((Date.parse(end) - Date.now()) / 1000))
+      if (previous) await webhooks.rotateSecret({ id, secret, overlapSeconds }, { db })
+      if (one.disabled_at) await webhooks.update({ id, active: false }, { db })
+    } catch (cause) {
+      throw new Error(`${outpost} is refused, and none came over`, { cause })
+    }
   }
 })
 console.log(`${found.length} webhooks came over`)

@@ -39,11 +39,15 @@ const moved = await transaction(async (db) => {
   for (const { id: hook, customer: tenant, format: transform, ...row } of rows) {
     const { url, events, enabled, secret: current, previous_secret: previous } = row
     const secret = previous ?? current
-    const made = await webhooks.register({ url, events, tenant, transform, secret }, { db })
-    const { id } = made
-    if (previous) await webhooks.rotateSecret({ id, secret: current }, { db })
-    if (!enabled) await webhooks.update({ id, active: false }, { db })
-    await db.query('update hooks set moved_to = $1 where id = $2', [id, hook])
+    try {
+      const made = await webhooks.register({ url, events, tenant, transform, secret }, { db })
+      const { id } = made
+      if (previous) await webhooks.rotateSecret({ id, secret: current }, { db })
+      if (!enabled) await webhooks.update({ id, active: false }, { db })
+      await db.query('update hooks set moved_to = $1 where id = $2', [id, hook])
+    } catch (cause) {
+      throw new Error(`hook ${hook} is refused, and none came over`, { cause })
+    }
   }
   return rows.length
 })

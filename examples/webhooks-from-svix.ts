@@ -57,8 +57,12 @@ for await (const { id: application, uid } of all('')) {
 }
 await transaction(async (db) => {
   for (const { active, ...webhook } of found) {
-    const { id } = await webhooks.register(webhook, { db })
-    if (!active) await webhooks.update({ id, active }, { db })
+    try {
+      const { id } = await webhooks.register(webhook, { db })
+      if (!active) await webhooks.update({ id, active }, { db })
+    } catch (cause) {
+      throw new Error(`${webhook.metadata?.['svix']} is refused, and none came over`, { cause })
+    }
   }
 })
 console.log(`${found.length} webhooks came over`)

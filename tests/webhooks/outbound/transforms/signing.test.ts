@@ -372,18 +372,28 @@ t.test('a transform and its signature share the time of an attempt', async (t) =
   t.equal(receiver.received[0]!.headers['x-late'], '1')
 })
 
-t.test('what an answer repeats of a signature is masked', async (t) => {
+t.test('an answer repeats no secret of a signature, and may repeat an HMAC', async (t) => {
   const { receiver, app } = await start(t, {
     transforms: {
-      keyed: () => ({ body: 'x', sign: () => ({ Authorization: 'Bearer abcdefgh12345' }) }),
+      keyed: ({ event, deliveryId }) => ({
+        body: 'x',
+        headers: { 'X-Event': event, 'X-Id': deliveryId },
+        sign: ({ hmac }) => ({
+          Authorization: 'Bearer abcdefgh12345',
+          'X-Hmac': `v1=${hmac('x')}`,
+        }),
+      }),
     },
   })
-  receiver.answer(({ headers }) => ({ body: `you sent ${headers.authorization}` }))
+  const echo = ({ headers }: Pick<ReceivedRequest, 'headers'>) =>
+    `${headers['x-event']} ${headers['x-id']} ${headers['x-hmac']} ${headers.authorization}`
+  receiver.answer((request) => ({ body: echo(request) }))
   const { id } = await app.svc.webhooks.register({ url: receiver.url, events, transform: 'keyed' })
   await app.svc.events.publish('order.created', {})
   const [row] = await until(
     () => app.svc.webhooks.listDeliveries(id),
     (rows) => rows.length > 0,
   )
-  t.equal(row!.responseBody, 'you sent ***')
+  const [{ headers }] = receiver.received as [ReceivedRequest]
+  t.equal(row!.responseBody, echo({ headers: { ...headers, authorization: '***' } }))
 })

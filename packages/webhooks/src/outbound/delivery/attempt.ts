@@ -170,6 +170,7 @@ async function send(
     body,
     headers: ownHeaders,
     contentType,
+    secrets,
     signature = [],
     hasOwnSignatures = true,
   } = request
@@ -193,7 +194,6 @@ async function send(
   }
   headers.push(...signature)
   const isReplacing = signature.length > 0
-  const addedHeaders = isReplacing ? [...ownHeaders, ...signature] : ownHeaders
   const options = { contentType, isReplacing, timeoutMs: timeoutMs ?? undefined }
   const result = await post.send(new URL(webhook.url), headers, body, signal, options)
   const isEvidence = countsForHealth(result, delivery)
@@ -204,7 +204,7 @@ async function send(
     statusCode: result.statusCode,
     error: errorOf(result),
     durationMs: Math.round(performance.now() - startedMs),
-    responseBody: keptAnswer(result, webhook, addedHeaders, settings.ownSecrets),
+    responseBody: keptAnswer(result, webhook, secrets, settings.ownSecrets),
     attemptedAt: attemptedAt.toISOString(),
     ...(isEvidence && { testedUrl: webhook.url }),
   }
@@ -232,12 +232,11 @@ const CUT_BYTES = KEPT_BYTES - 4
 function keptAnswer(
   { responseBody, failure }: PostResult,
   { secret, previousSecrets }: WebhookForDelivery,
-  headers: string[],
+  ofHeaders: readonly string[],
   ownSecrets: readonly string[] = [],
 ): string | null {
   if (responseBody === null || responseBody.length < SHORTEST_SECRET) return responseBody
-  const values = headers.filter((_, at) => at % 2 === 1)
-  const secrets = [secret, ...previousSecrets, ...values]
+  const secrets = [secret, ...previousSecrets, ...ofHeaders]
   const isCut = failure !== null || Buffer.byteLength(responseBody) >= CUT_BYTES
   return maskedAnswer(responseBody, [...secrets, ...ownSecrets], isCut)
 }

@@ -17,6 +17,8 @@ export interface DeliveryRequest {
   /** A flat list of names and values. */
   headers: string[]
   contentType?: string | undefined
+  /** The values of headers that no answer may repeat. */
+  secrets: readonly string[]
   /** Those that replace others of the same names, ours too: a flat list. @default none */
   signature?: string[]
   /** Whether our own signatures are sent. @default true */
@@ -33,10 +35,10 @@ export function plainRequest(
   { event, payload, deliveryId }: Delivery,
   headerPrefix: string,
 ): DeliveryRequest {
-  return {
-    body: deliveryBody(event, payload, deliveryId),
-    headers: headers === null ? NO_HEADERS : sentHeaders(headers, headerPrefix).flat(),
-  }
+  const body = deliveryBody(event, payload, deliveryId)
+  if (headers === null) return { body, headers: NO_HEADERS, secrets: NO_HEADERS }
+  const sent = sentHeaders(headers, headerPrefix).flat()
+  return { body, headers: sent, secrets: Object.values(headers) }
 }
 
 export interface TransformSettings {
@@ -76,31 +78,49 @@ export async function transformedRequest(
   const contentType = headers.get(CONTENT_TYPE)
   headers.delete(CONTENT_TYPE)
   const body = Buffer.from(made.body)
-  const request = { body, headers: [...headers].flat(), contentType, timestamp }
   const hasOwnSignatures = 'ofJson' in transform || transform.ownSignatures
-  if (sign === undefined) return { ...request, hasOwnSignatures }
-  const hmacs = hmacsWith([webhook.secret, ...webhook.previousSecrets])
+  // What differs in each delivery is no secret, and to look for all its spellings in the answer takes longer than
+  // to make the request.
+  const open = [facts.event, facts.deliveryId, facts.eventId]
+  const secrets = [...headers.values()].filter((value) => !open.includes(value))
+  const request = {
+    body,
+    headers: [...headers].flat(),
+    contentType,
+    secrets,
+    hasOwnSignatures,
+    timestamp,
+  }
+  if (sign === undefined) return request
+  const signatures: string[] = []
+  const hmacs = hmacsWith([webhook.secret, ...webhook.previousSecrets], signatures)
   const text = made.body.toWellFormed()
   const signed = checkedSignature(await inTime(sign({ body: text, timestamp, ...hmacs })))
-  return { ...request, hasOwnSignatures, signature: Object.entries(signed).flat() }
+  for (const value of Object.values(signed)) {
+    if (!signatures.some((signature) => value.includes(signature))) secrets.push(value)
+  }
+  return { ...request, signature: Object.entries(signed).flat() }
 }
 
 /** A transform may keep or change what it is given: nothing of it is shared with another delivery. */
-const factsOf = ({ event, deliveryId, tenant = null, publishedAt }: Delivery, startedAt: Date) => ({
+const factsOf = (
+  { event, deliveryId, eventId = null, tenant = null, publishedAt }: Delivery,
+  startedAt: Date,
+) => ({
   event,
   tenant,
   deliveryId,
+  eventId: eventId === null ? null : publishedEventId(eventId),
   publishedAt: new Date(publishedAt ?? startedAt),
 })
 
 const inputOf = (
   facts: ReturnType<typeof factsOf>,
-  { payload, eventId, attempt }: Delivery,
+  { payload, attempt }: Delivery,
   timestamp: number,
 ): TransformInput => ({
   ...facts,
   payload: JSON.parse(payload) as unknown,
-  eventId: eventId === undefined || eventId === null ? null : publishedEventId(eventId),
   attempt,
   timestamp,
 })

@@ -24,11 +24,23 @@ export interface Hmacs {
 const ALGORITHMS = ['sha1', 'sha256', 'sha384', 'sha512'] as const
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const
 
-/** @param secrets newest first */
-export function hmacsWith(secrets: readonly [string, ...string[]]): Hmacs {
-  const hmacs = (text: string, options?: HmacFormat): string[] =>
-    secrets.map((secret) => hmacOf(secret, text, options))
-  return { hmac: (text, options) => hmacOf(secrets[0], text, options), hmacs }
+/**
+ * @param secrets newest first
+ * @param made gets each HMAC that is made
+ */
+export function hmacsWith(
+  secrets: readonly [string, ...string[]],
+  made: { push(hmac: string): void } = [],
+): Hmacs {
+  const make = (secret: string, text: string, options?: HmacFormat): string => {
+    const one = hmacOf(secret, text, options)
+    made.push(one)
+    return one
+  }
+  return {
+    hmac: (text, options) => make(secrets[0], text, options),
+    hmacs: (text, options) => secrets.map((secret) => make(secret, text, options)),
+  }
 }
 
 function hmacOf(secret: string, text: string, options: HmacFormat = {}): string {
