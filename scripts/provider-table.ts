@@ -13,7 +13,7 @@ const HEAD = `<!-- Written by scripts/provider-table.ts from the presets: change
 
 There are presets for COUNT senders. A preset verifies and deduplicates requests, and names their events: [how to use presets](inbound.md#presets).
 
-- **secret, options**: the value of the secret \`secretName\`, and the options that the preset requires.
+- **secret, options**: the value of the secret \`secretName\`, and the options that the preset requires; those with a question mark it may have.
 - **checked**: what the preset was checked against. \`vector\` is a signed request that the provider has published, and is in \`tests/providers/vectors\`. \`sdk\` is the provider's own library: its source, or requests that it signed or accepted. \`documentation\` is the provider's own page. There are no presets that are based on third parties alone.
 - **repeat**: the deduplication key, of signed values where the provider signs any, and of the type (\`{type}\`: what follows the first dot of the event's name); – if the provider sends nothing by which a repeat can be recognised.
 - **events**: the name of the event. A name that is read from a header (\`{header:…}\`) is not signed, unless the row's note says so or the header is among those that are signed.
@@ -59,9 +59,11 @@ const code = (text: string): string => `\`${text}\``
 /** A bar would end the cell, also in code. */
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
-function secretOf({ secret, needs = [] }: Preset): string {
+function secretOf({ secret, needs = [], mayNeed = [] }: Preset): string {
   const options = needs.map((need) => code(need)).join(', ')
-  return [secret ?? 'none: its keys are public', options].filter((text) => text !== '').join('<br>')
+  const others = mayNeed.map((need) => `${code(need)}?`).join(', ')
+  const all = [secret ?? 'none: its keys are public', options, others]
+  return all.filter((text) => text !== '').join('<br>')
 }
 
 function ageOf({ schemes }: Preset): string {

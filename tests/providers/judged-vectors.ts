@@ -36,12 +36,14 @@ function providerOf(vector: Vector): Provider {
     webhookId: vector.webhookId ?? 'webhook',
     clientId: 'client',
     username: 'user',
+    bundleId: 'com.example',
   }
   const names = needs.map((need) => (need === 'verifyTokenSecretName' ? 'verifyToken' : need))
   const make = providers[id] as (options: object) => Provider
   return make({
     ...(secret !== null && { secret: vector.secret ?? vector.publicKey }),
     ...Object.fromEntries(names.map((name) => [name, values[name]])),
+    ...vector.options,
   })
 }
 

@@ -41,6 +41,8 @@ export interface Vector {
   signingKey?: string
   certificate?: string
   webhookId?: string
+  /** Other options that the receiver gives. */
+  options?: Record<string, unknown>
   signedString?: string
   formParams?: Record<string, string | string[]>
   /** The answer that the provider expects. */

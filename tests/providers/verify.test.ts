@@ -12,27 +12,17 @@ import { signed, type SignedRequest } from '@svc/testing'
 import type { Preset } from '../../packages/providers/src/preset.ts'
 import type { Scheme } from '../../packages/providers/src/preset-schemes.ts'
 import { presets } from '../../packages/providers/src/presets/all.ts'
+import { NEEDS, needsOf, ORIGIN } from './needs.ts'
 import { jwt, keysFor } from '../webhooks/inbound/providers/sign.ts'
 
-const ORIGIN = 'https://example.com'
 const URL_ = `${ORIGIN}/hooks`
-const OPTIONS: Record<string, string> = {
-  publicOrigin: ORIGIN,
-  verifyToken: 'a token',
-  topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
-  webhookId: '8PT597110X687430LKGECATA',
-  clientId: 'client-1',
-  serviceAccount: 'push@acme.iam.gserviceaccount.com',
-  audience: URL_,
-  username: 'sender',
-}
 
 const make = (id: ProviderId, options: object): Provider =>
   (providers[id] as (options: object) => Provider)(options)
 
-function providerWith(id: ProviderId, { needs = [] }: Preset, secret: string): Provider {
-  const names = needs.map((need) => (need === 'verifyTokenSecretName' ? 'verifyToken' : need))
-  return make(id, { secret, ...Object.fromEntries(names.map((name) => [name, OPTIONS[name]])) })
+function providerWith(id: ProviderId, preset: Preset, secret: string): Provider {
+  const { verifyTokenSecretName: verifyToken, ...needs } = needsOf(preset)
+  return make(id, { secret, ...needs, ...(verifyToken !== undefined && { verifyToken }) })
 }
 
 type Plain = Omit<PlainRequest, 'headers'> & { headers: Record<string, string> }
@@ -50,7 +40,7 @@ const web = ({ method, url, headers, body }: PlainRequest): Request =>
 const isFetched = (scheme: Scheme): boolean =>
   scheme.algorithm === 'jwt'
     ? scheme.key !== 'secret'
-    : 'signature' in scheme && scheme.key?.certificate !== undefined
+    : 'signature' in scheme && (scheme.key?.certificate ?? scheme.key?.jwks) !== undefined
 
 for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
   const scheme = preset.schemes.find((one) => !isFetched(one))
@@ -61,7 +51,7 @@ for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
       ? { privateKey: keys.private.export({ type: 'pkcs8', format: 'pem' }).toString() }
       : { secret: keys.secret }
     const provider = providerWith(id, preset, keys.secret)
-    const request = plain(signed(id, undefined, { ...OPTIONS, ...key, url: URL_ }))
+    const request = plain(signed(id, undefined, { ...NEEDS, ...key, url: URL_ }))
     const verified = await provider.verify(request)
     t.match(verified, { ok: true, event: new RegExp(`^${id}\\.`) })
     t.strictSame(await provider.verify(web(request)), verified, 'the same of a Request')
@@ -250,7 +240,7 @@ t.test('a wrong option is named, with its provider, at the call', async (t) => {
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const jwk = { ...pair.publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' }
-const pubsub = { serviceAccount: OPTIONS['serviceAccount']!, audience: URL_ }
+const pubsub = { serviceAccount: NEEDS.serviceAccount, audience: URL_ }
 
 /** A message of Google Pub/Sub, whose keys are fetched. */
 function message(kid: string): PlainRequest {

@@ -1,6 +1,6 @@
 /** Verifies requests of providers of webhooks: `providers.github({ secret }).verify(request)`. */
 import { listProviders, type ListedProvider } from './list.ts'
-import type { Need, Preset } from './preset.ts'
+import type { Need, NeedValue, Preset } from './preset.ts'
 import { presets, type ProviderId } from './presets/all.ts'
 import { providerOf, type CommonOptions, type Provider, type Secret } from './provider.ts'
 
@@ -25,9 +25,9 @@ type SecretOf<Row> = Row extends { secret: null } ? object : { secret: Secret }
 
 /** The options of one provider: those that all have, and what it needs besides. */
 export type ProviderOptions<Id extends ProviderId> = CommonOptions &
-  SecretOf<Presets[Id]> &
-  Record<Renamed<NeedsOf<Presets[Id]>>, string> &
-  Partial<Record<Renamed<MayNeedOf<Presets[Id]>>, string | undefined>>
+  SecretOf<Presets[Id]> & { [Name in NeedsOf<Presets[Id]> as Renamed<Name>]: NeedValue<Name> } & {
+    [Name in MayNeedOf<Presets[Id]> as Renamed<Name>]?: NeedValue<Name> | undefined
+  }
 
 /** A function for each provider. */
 export type Providers = {

@@ -20,6 +20,6 @@ export {
   type TimestampUnit,
 } from './helpers.ts'
 export { rulesOf, vainOption, type OptionRules } from './options.ts'
-export type { Need, Preset } from './preset.ts'
+export type { Need, NeedValue, Preset } from './preset.ts'
 export type { Scheme } from './preset-schemes.ts'
 export { ProviderClient, type GuardedFetch } from './provider-client.ts'

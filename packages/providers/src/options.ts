@@ -1,5 +1,6 @@
 /** The options of a row: what each may be, and which have an effect. */
-import type { Need, Preset } from './preset.ts'
+import { certificateIn } from './engine/x5c.ts'
+import type { CertificateText, Need, Preset } from './preset.ts'
 
 /** What an option may be. */
 export interface OptionRule {
@@ -39,6 +40,46 @@ const NEEDS: Record<TextNeed, OptionRule> = {
   username: {
     expects: 'a string without a colon',
     is: (value) => isText(value) && !value.includes(':'),
+  },
+  header: {
+    quoted: true,
+    expects: 'the name of a header, such as "x-secret"',
+    is: (value) => isText(value) && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(value),
+  },
+  region: {
+    quoted: true,
+    expects: 'one of "eu", "eu2", "sandbox"',
+    is: (value) => ['eu', 'eu2', 'sandbox'].includes(value as string),
+  },
+  authUrl: {
+    quoted: true,
+    expects: 'the https URL of the server, such as "https://example.com/neondb/auth"',
+    is: (value) => isText(value) && /^https:\/\/[A-Za-z0-9.-]+(?:\/[\w.~/-]*[\w.~-])?$/.test(value),
+  },
+  publicKey: {
+    expects: 'the public key at the provider',
+    is: (value) => isText(value) && /^[A-Za-z0-9_-]+$/.test(value),
+  },
+  bundleId: {
+    quoted: true,
+    expects: 'the bundle id of the app, such as "com.example.app"',
+    is: isText,
+  },
+  appAppleId: {
+    quoted: true,
+    expects: 'the id of the app in the store, a number',
+    is: (value) => /^\d{1,18}$/.test(String(value)),
+  },
+  rootCertificates: {
+    expects: 'a certificate in PEM, base64 or bytes (DER), or a list of them',
+    is: (value) => {
+      const all = [value].flat() as CertificateText[]
+      try {
+        return all.length > 0 && all.map(certificateIn).length > 0
+      } catch {
+        return false
+      }
+    },
   },
 }
 
@@ -85,4 +126,5 @@ export function vainOption(
 }
 
 const hasTime = (scheme: Preset['schemes'][number]): boolean =>
-  scheme.algorithm === 'jwt' || ('timestamp' in scheme && scheme.timestamp !== undefined)
+  (scheme.algorithm === 'jwt' && (scheme.timeless !== true || scheme.time !== undefined)) ||
+  ('timestamp' in scheme && scheme.timestamp !== undefined)

@@ -1,7 +1,7 @@
 /** How the requests of a row are verified. preset.ts defines what a place and a text are. */
 import type { Reading } from './engine/places.ts'
 import type { Found } from './engine/signature.ts'
-import type { Place, Text, When } from './preset.ts'
+import type { CertificateText, Place, Text, When } from './preset.ts'
 
 export type Scheme = SignatureScheme | JwtScheme | TokenScheme | BasicScheme
 
@@ -44,6 +44,11 @@ export interface SignatureScheme extends EveryScheme {
   timestamp?: Timestamp
   /** Headers that the sender names in the request and signs. */
   covers?: Covers
+  /**
+   * The secret as it is counts as a signature: the customer may have the provider send it so.
+   * @default false
+   */
+  orSecret?: true
   /** In which other variants `{url}` may be signed; one of all must match. @default as it was sent */
   urls?: UrlVariants
   /**
@@ -102,6 +107,8 @@ export interface Key {
   form?: 'raw' | 'spki' | 'pem'
   /** For a public key that the request names: an X.509 certificate at this URL. */
   certificate?: Certificate
+  /** For a public key of a key set (RFC 7517). */
+  jwks?: KeySet
 }
 
 /** Something to fetch. Any other address is never contacted. */
@@ -112,6 +119,19 @@ export interface Fetched {
    * region of AWS, `{query}` for a query. @default the URL itself, which must be fixed text then
    */
   at?: readonly string[]
+}
+
+export interface KeySet extends Fetched {
+  /** The place of the key's id. @default that of the JWT; else each key of the set is tried */
+  kid?: Place
+}
+
+/** A chain of certificates that a JWT holds itself (RFC 7515, section 4.1.6). */
+export interface Chain {
+  /** Roots of the provider: the option `rootCertificates` replaces them. */
+  roots: readonly CertificateText[]
+  /** An extension that the certificates must have, by their place in the chain: the leaf is first. */
+  extensions: readonly [leaf: string, intermediate: string]
 }
 
 export interface Certificate extends Fetched {
@@ -154,7 +174,8 @@ export interface Covers {
 }
 
 export interface Binding {
-  in: Place
+  /** Of several places the first that is there. */
+  in: Place | readonly Place[]
   /** @default '{body}' */
   of?: Text
   /** @default the text itself */
@@ -163,6 +184,8 @@ export interface Binding {
   encoding?: 'hex' | 'base64' | 'base64url'
   /** Both may be absent. @default false */
   orAbsent?: true
+  /** It is judged only where the host has given the option that `of` names. @default false */
+  ifGiven?: true
 }
 
 /** A JWT that authenticates the request (RFC 7519). */
@@ -172,23 +195,32 @@ export interface JwtScheme extends EveryScheme {
   /** The text before it. @default '' */
   prefix?: string
   /** Another `alg` is refused, `none` always. */
-  algorithms: readonly ('HS256' | 'RS256' | 'ES256' | 'EdDSA')[]
+  algorithms: readonly ('HS256' | 'RS256' | 'RS512' | 'ES256' | 'EdDSA')[]
   /**
    * `secret`: the secret is the shared key, or the public key in PEM. `jwks`: a key set to fetch.
    * `jwk`: one key for each `kid`, requested with a POST of `json`, found in `field` of the answer.
+   * `x5c`: the certificates of the JWT have it.
    */
   key:
     | 'secret'
-    | { jwks: Fetched }
+    | { jwks: KeySet }
+    | { x5c: Chain }
     | { jwk: Fetched & { json: Readonly<Record<string, Text>>; field: string } }
   issuer?: string
   audience?: string
   /**
-   * How old `iat` may be, which is required then. @default `exp` is required. Where it is there, it
+   * What is signed, where the JWT does not hold it (RFC 7515, appendix F). @default its claims, which it
+   * holds
+   */
+  detached?: Text
+  /** Where the time is, and its unit. @default `iat` */
+  time?: Pick<Timestamp, 'in' | 'unit'>
+  /**
+   * How old `iat` may be, or the time at `time`, which is required then. @default `exp` is required. Where it is there, it
    * is judged in either case, and so is `nbf`.
    */
   toleranceSeconds?: number
-  /** The provider signs no time at all. @default false */
+  /** There is no time that must be judged. @default false */
   timeless?: true
 }
 

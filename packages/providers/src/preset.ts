@@ -14,17 +14,23 @@
  * | `key:message,poll`     | the first of these names that the JSON body has a value under      |
  * | `form:payload`         | a field of the form body, which must occur once                    |
  * | `form:payload#type`    | the same, where the field's text is JSON: `type` in that           |
+ * | `xml:payload#kind`     | the same, where it is XML in base64                                |
  * | `item:sg_event_id`     | as `json:`, in the item of a batch (`split`)                       |
  * | `field:t`              | a field of the signature's header (`t=…,v1=…`), required once         |
- * | `claim:iat`            | a claim of the JWT, `claim:kid` included                           |
+ * | `element:0`            | an element of the signature's header, where that is a list         |
+ * | `claim:data.bundleId`  | a claim of the JWT, `claim:kid` included                           |
  * | `option:topicArn`      | an option that the host has given                                  |
+ *
+ * An option may be a part of a place, of a prefix and of an address to fetch, in braces and with a
+ * default: `header:{option:header|x-secret}`.
  *
  * A text has places in braces, `{timestamp}.{body}`, and besides: `{body}` the bytes of the body,
  * `{timestamp}` the text at the scheme's timestamp, `{method}`, `{url}` the public origin, path and
  * query, `{path}` path and query, `{params}` name and value of the form fields, sorted, without
  * anything between, `{covered}` what `covers` builds, `{secret}`, `{crc32}` of the body as a
- * decimal, and `{hmac-hex:json:plainToken}` or `{hmac-base64:…}`, the HMAC-SHA-256 of a place with
- * the secret. A text with an absent value is absent itself; `{header:x-tag|}` has a default after
+ * decimal, `{sha256-hex:body}` its digest, `{base64url:body}`, and `{hmac-hex:json:plainToken}` or
+ * `{hmac-base64:…}`, the HMAC-SHA-256 of a place with the secret, and `{hmac-sha1-hashed-hex:…}` the
+ * HMAC-SHA-1 with the SHA-1 of the secret. A text with an absent value is absent itself; `{header:x-tag|}` has a default after
  * the bar, and a part in brackets that holds a value, `[Subject\n{json:Subject}\n]`, is left out
  * where that is absent.
  */
@@ -32,7 +38,7 @@ import type { Fetched, Scheme } from './preset-schemes.ts'
 
 /** The place of a value. */
 export type Place =
-  `${'header' | 'covered' | 'query' | 'json' | 'key' | 'form' | 'item' | 'field' | 'claim' | 'option'}:${string}`
+  `${'header' | 'covered' | 'query' | 'json' | 'key' | 'form' | 'xml' | 'item' | 'field' | 'element' | 'claim' | 'option'}:${string}`
 
 /** Places and fixed text. */
 export type Text = string
@@ -66,14 +72,19 @@ export interface Preset {
    */
   schemes: readonly Scheme[]
   /**
-   * What a body is: a JSON object or list, a form, either, or whatever bytes the sender was given
-   * (JSON if they are that, else a text). Any other is refused. @default 'json'
+   * What a body is: a JSON object or list, one or a line of JSON for each of several objects, a form,
+   * either, or whatever bytes the sender was given (JSON if they are that, else a text). Any other is
+   * refused. @default 'json'
    */
-  reads?: 'json' | 'form' | 'json or form' | 'any'
+  reads?: 'json' | 'json or lines' | 'form' | 'json or form' | 'any'
+  /** The claims of the JWT are the payload. @default the body is */
+  publishes?: 'claims'
   /** Content types with which the provider sends JSON, besides those of JSON. @default none */
   contentTypes?: readonly string[]
   /** The field of a form whose JSON is the payload; other fields are left out. @default the form is */
   unwrap?: string
+  /** That field has XML in base64, whose elements are the payload. @default JSON */
+  unwraps?: 'xml'
   /** Forms without that field are published too. @default false */
   plainForms?: boolean
   /** Places of secrets in the body, besides tokens: they are `***` in what is published. @default none */
@@ -132,6 +143,32 @@ export type Need =
   | 'audience'
   /** The user of HTTP Basic credentials. */
   | 'username'
+  /** The header that the customer has chosen at the provider. */
+  | 'header'
+  /** The part of the provider that the account is of, with keys of its own. */
+  | 'region'
+  /** The address of the customer's own server at the provider, which has its keys. */
+  | 'authUrl'
+  /** The public part of the customer's key at the provider. */
+  | 'publicKey'
+  /** The app whose notifications are accepted. */
+  | 'bundleId'
+  /** The id of that app in the store. */
+  | 'appAppleId'
+  /** Certificates that a chain must end at, instead of those of the provider. */
+  | 'rootCertificates'
+
+/** A certificate in PEM, in base64, or in its bytes (DER). */
+export type CertificateText = string | Uint8Array
+
+interface NeedValues {
+  region: 'eu' | 'eu2' | 'sandbox'
+  appAppleId: string | number
+  rootCertificates: CertificateText | readonly CertificateText[]
+}
+
+/** What the option of a need may be. */
+export type NeedValue<Name> = Name extends keyof NeedValues ? NeedValues[Name] : string
 
 /** A request that expects an answer instead of being an event. */
 export interface Handshake {
@@ -140,6 +177,11 @@ export interface Handshake {
   when?: When
   /** Whether it is verified as events are. @default a POST is, GET and HEAD are not */
   signed?: boolean
+  /**
+   * A place that must be 20 to 32 hexadecimal digits. The answer signs it, and a stranger could have
+   * anything signed otherwise. @default none
+   */
+  digits?: Place
   /** A place that must show the secret `verifyTokenSecretName`. */
   verifyToken?: Place
   /** A place with a secret that the host keeps: it is given to `onHandshake`, without which the request is refused. */

@@ -113,6 +113,8 @@ export function providerOf(id: string, preset: Preset, given: unknown): Provider
 
 /** A provider may sign a text, such as that of a test. Some signed texts are clear of JSON alone. */
 function textRowOf(id: string, preset: Preset, options: Settled): Row | undefined {
+  // What these read is no text.
+  if (preset.reads === 'json or lines' || preset.publishes === 'claims') return undefined
   try {
     return rowOf(id, { ...preset, reads: 'any' }, options)
   } catch {

@@ -152,4 +152,40 @@ export const bankingSamples = {
       },
     },
   ],
+  mercury: [
+    {
+      type: 'transaction.update',
+      body: {
+        id: 'bfa85eaa-afab-11f0-8fea-17d650f2306e',
+        resourceType: 'transaction',
+        resourceId: '1d3042b6-af63-11f0-89d2-3503f2fcfef7',
+        operationType: 'update',
+        resourceVersion: 2,
+        occurredAt: '2026-11-27T08:13:14.000000Z',
+        changedPaths: ['status'],
+        mergePatch: { status: 'sent' },
+        previousValues: { status: 'pending' },
+      },
+    },
+  ],
+  fireblocks: [
+    {
+      type: 'transaction.status.updated',
+      body: {
+        id: '8f2c7c1e-5d7e-4a3b-9a53-7d4a1f6b2c10',
+        resourceId: 'tx-1',
+        workspaceId: 'w-1',
+        eventType: 'transaction.status.updated',
+        createdAt: 1800000000000,
+        data: { id: 'tx-1', status: 'COMPLETED' },
+      },
+    },
+  ],
+  turnkey: [
+    {
+      type: 'activity.created',
+      headers: { 'x-turnkey-event-id': 'evt_123' },
+      body: { type: 'activity.created', data: { id: 'act_123' } },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

@@ -161,4 +161,29 @@ export const buildsSamples = {
       },
     },
   ],
+  vercel: [
+    {
+      type: 'deployment.succeeded',
+      body: {
+        id: 'uev_CNCbPbYbQSnbvxzUcMmwhYdF',
+        type: 'deployment.succeeded',
+        createdAt: 1800000000000,
+        region: 'sfo1',
+        payload: {
+          deployment: { id: 'dpl_3u3dnQFyJR7nyJB', name: 'shop', url: 'shop-1.vercel.app' },
+        },
+      },
+    },
+  ],
+  netlify: [
+    {
+      type: 'deploy_created',
+      headers: { 'x-netlify-event': 'deploy_created' },
+      body: { id: '5ebc34bf4fea0b01f02efa3a', site_id: 'fa4dd95a', state: 'ready', name: 'shop' },
+    },
+    {
+      type: 'error',
+      body: { id: '5ebc34bf4fea0b01f02efa3b', site_id: 'fa4dd95a', state: 'error' },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

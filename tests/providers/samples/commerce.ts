@@ -222,4 +222,19 @@ export const commerceSamples = {
       },
     },
   ],
+  recurly: [
+    {
+      type: 'subscription.created',
+      body: {
+        id: 'rfmyv2b8tj4p',
+        object_type: 'subscription',
+        site_id: 'site-1',
+        event_type: 'created',
+        event_time: '2026-11-27T08:13:14Z',
+        uuid: '5f1c3a9e2b7d4c60a1e8f0b2d3c4a5e6',
+      },
+    },
+  ],
+  // The type is in what is signed, of which nothing is read before it is verified.
+  appStore: [{ type: 'event', body: { signedPayload: 'eyJhbGciOiJFUzI1NiJ9.e30.AAAA' } }],
 } as const satisfies Record<string, readonly Sample[]>

@@ -166,4 +166,16 @@ export const contentSamples = {
       },
     },
   ],
+  daily: [
+    {
+      type: 'recording.ready-to-download',
+      body: {
+        version: '1.1.0',
+        type: 'recording.ready-to-download',
+        id: 'rec-rtd-c3df927c-f738-4471-a2b7-066fa7e95a6b-1692124192',
+        payload: { recording_id: '08fa0b24-9220-44c5-846c-3f116cf8e738', room_name: 'room' },
+        event_ts: 1692124192,
+      },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

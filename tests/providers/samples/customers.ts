@@ -173,4 +173,26 @@ export const customersSamples = {
       body: { id: 118, number: 118, status: 'active', subject: 'Where is my order?' },
     },
   ],
+  customerIo: [
+    {
+      type: 'email.opened',
+      body: {
+        event_id: '01E4C4CT6YDC7Y5M7FE1GWWPQJ',
+        object_type: 'email',
+        metric: 'opened',
+        timestamp: 1800000000,
+        data: { customer_id: '0200102', recipient: 'ada@example.com' },
+      },
+    },
+  ],
+  klaviyo: [
+    {
+      type: 'event_klaviyo.opened_email',
+      headers: { 'klaviyo-timestamp': 'Fri, 27 Nov 2026 08:13:14 GMT' },
+      body: {
+        data: [{ topic: 'event:klaviyo.opened_email', external_id: '73WCCK7JKtE', payload: {} }],
+        meta: { timestamp: '2026-11-27T08:13:14.101159+00:00', version: '2024-06-28' },
+      },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

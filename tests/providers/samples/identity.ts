@@ -126,4 +126,33 @@ export const identitySamples = {
       },
     },
   ],
+  auth0: [
+    {
+      type: 's',
+      body: [
+        {
+          log_id: '90020261127081314000000000000000001',
+          data: {
+            date: '2026-11-27T08:13:14.000Z',
+            type: 's',
+            client_name: 'Shop',
+            user_id: 'auth0|1',
+          },
+        },
+      ],
+    },
+  ],
+  neon: [
+    {
+      type: 'user.created',
+      body: {
+        event_id: '550e8400-e29b-41d4-a716-446655440000',
+        event_type: 'user.created',
+        timestamp: '2026-11-27T08:13:14.000Z',
+        context: { endpoint_id: 'ep-cool-sound-12345678', project_name: 'Shop' },
+        user: { id: 'a1b2c3d4-e5f6-7890-abcd-ef1234567890', email: 'ada@example.com' },
+        event_data: { auth_provider: 'credential', ip_address: '192.0.2.1' },
+      },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

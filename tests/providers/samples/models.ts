@@ -130,4 +130,44 @@ export const modelsSamples = {
       },
     },
   ],
+  fal: [
+    {
+      type: 'OK',
+      headers: {
+        'x-fal-webhook-request-id': '123e4567-e89b-12d3-a456-426614174000',
+        'x-fal-webhook-user-id': 'user-1',
+      },
+      body: {
+        request_id: '123e4567-e89b-12d3-a456-426614174000',
+        gateway_request_id: '123e4567-e89b-12d3-a456-426614174000',
+        status: 'OK',
+        payload: { images: [{ url: 'https://example.com/1.png' }], seed: 196619 },
+      },
+    },
+  ],
+  vapi: [
+    {
+      type: 'status-update',
+      body: { message: { type: 'status-update', status: 'ended', call: { id: 'call_1' } } },
+    },
+  ],
+  assemblyai: [
+    {
+      type: 'completed',
+      body: { transcript_id: '5552493-16d8-42d8-8feb-c2a16b56f6e8', status: 'completed' },
+    },
+  ],
+  deepgram: [
+    {
+      type: 'callback',
+      body: {
+        metadata: {
+          request_id: 'b9f2ad36-4b5f-4a0e-9d8e-1c8a5b7f2e10',
+          duration: 25.9,
+          channels: 1,
+        },
+        results: { channels: [{ alternatives: [{ transcript: 'Yep.', confidence: 0.98 }] }] },
+      },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

@@ -3,6 +3,22 @@ import type { Sample } from './sample.ts'
 export const paymentsSamples = {
   stripe: [
     {
+      // A thin event: it names the object, which is fetched.
+      type: 'v1.billing.meter.error_report_triggered',
+      body: {
+        id: 'evt_test_65R9Ijk8dKEYZcXeRWn16R9A7j1FSQ3w3TGDPLLGSM4CW0',
+        object: 'v2.core.event',
+        type: 'v1.billing.meter.error_report_triggered',
+        created: '2026-11-27T08:13:14.000Z',
+        livemode: false,
+        related_object: {
+          id: 'mtr_test_61R9IeP0SgKbYROOx41PEAQhH0qO23oW',
+          type: 'billing.meter',
+          url: '/v1/billing/meters/mtr_test_61R9IeP0SgKbYROOx41PEAQhH0qO23oW',
+        },
+      },
+    },
+    {
       type: 'invoice.paid',
       body: {
         id: 'evt_1SmQ3xLkdIwHu7ixzB5yYl8r',
@@ -188,6 +204,35 @@ export const paymentsSamples = {
           balancePlatform: 'AcmePlatform',
           accountHolder: { id: 'AH3227C223222B5', status: 'active' },
         },
+      },
+    },
+  ],
+  braintree: [
+    {
+      type: 'subscription_canceled',
+      body: `bt_payload=${encodeURIComponent(
+        Buffer.from(
+          '<notification><timestamp type="datetime">2026-11-27T08:13:14Z</timestamp>' +
+            '<kind>subscription_canceled</kind><subject><subscription><id>sub_1</id>' +
+            '<number-of-billing-cycles type="integer">3</number-of-billing-cycles>' +
+            '<add-ons type="array"/></subscription></subject></notification>',
+        ).toString('base64'),
+      )}`,
+      contentType: 'application/x-www-form-urlencoded',
+    },
+  ],
+  klarna: [
+    {
+      type: 'payment.request.state-change.authorized',
+      body: {
+        metadata: {
+          event_type: 'payment.request.state-change.authorized',
+          event_id: 'd9f9b1a0-5b1a-4b0e-9b0a-9e9b1a0d5b1a',
+          event_version: 'v2',
+          occurred_at: '2026-11-27T08:13:14Z',
+          webhook_id: 'krn:partner:global:notification:webhook:120e5b7e',
+        },
+        payload: { payment_request_id: 'krn:payment:eu1:request:552603c0', state: 'AUTHORIZED' },
       },
     },
   ],

@@ -105,4 +105,25 @@ export const relaysSamples = {
       },
     },
   ],
+  coinbaseCdp: [
+    {
+      type: 'onchain.activity.detected',
+      body: {
+        eventId: 'evt_1',
+        eventType: 'onchain.activity.detected',
+        network: 'base-mainnet',
+        data: { transactionHash: '0x4ad0' },
+      },
+    },
+  ],
+  nango: [
+    {
+      type: 'auth.creation',
+      body: { type: 'auth', operation: 'creation', connectionId: 'c-1', success: true },
+    },
+    {
+      type: 'sync',
+      body: { type: 'sync', connectionId: 'c-1', syncName: 'contacts', success: true },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

@@ -191,4 +191,43 @@ export const standardWebhooksSamples = {
       },
     },
   ],
+  brex: [
+    {
+      type: 'TRANSFER_PROCESSED',
+      headers: { 'webhook-id': 'msg_1' },
+      body: { event_type: 'TRANSFER_PROCESSED', transfer_id: 'dptx_1', company_id: 'cuacc_1' },
+    },
+  ],
+  stytch: [
+    {
+      type: 'user.CREATE',
+      headers: { 'svix-id': 'msg_1' },
+      body: {
+        project_id: 'project-live-1',
+        event_id: 'event-live-1',
+        action: 'CREATE',
+        object_type: 'user',
+        source: 'DIRECT',
+        id: 'user-live-1',
+        timestamp: '2026-11-27T08:13:14Z',
+      },
+    },
+  ],
+  incidentIo: [
+    {
+      type: 'public_incident.incident_created_v2',
+      headers: { 'webhook-id': 'msg_1' },
+      body: {
+        event_type: 'public_incident.incident_created_v2',
+        'public_incident.incident_created_v2': { id: '01FDAG4SAP5TYPT98WGR2N7W91', name: 'Down' },
+      },
+    },
+  ],
+  recallAi: [
+    {
+      type: 'bot.done',
+      headers: { 'webhook-id': 'msg_1' },
+      body: { event: 'bot.done', data: { data: { code: 'done' }, bot: { id: 'bot-1' } } },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

@@ -108,4 +108,17 @@ export const telephonySamples = {
       },
     },
   ],
+  surge: [
+    {
+      type: 'message.received',
+      headers: { 'webhook-id': 'msg_01' },
+      body: {
+        id: 'evt_01jjfeev3hf9n9c7k5231hd3hr',
+        account_id: 'acct_01',
+        type: 'message.received',
+        timestamp: '2026-11-27T08:13:14Z',
+        data: { id: 'msg_01', body: 'Hello' },
+      },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

@@ -17,6 +17,8 @@ const VALID = {
   username: 'user',
   serviceAccount: 'push@project.iam.gserviceaccount.com',
   audience: 'https://example.com/hooks',
+  authUrl: 'https://example.com/auth',
+  bundleId: 'com.example',
 }
 
 /** What the host gives a preset, by what the vector says that the receiver holds. */
@@ -32,6 +34,7 @@ export function optionsFor(vector: Vector): object {
     path: '/hooks',
     ...(hasSecret && names.length > 0 && { secretName: names }),
     ...Object.fromEntries(needs.map((need) => [need, all[need]])),
+    ...vector.options,
   }
 }
 

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { BodyRefused } from '../errors.ts'
 import type { Place, Preset } from '../preset.ts'
-import { itemsAt, pathOf, valueAt } from './places.ts'
+import { itemsAt, pathOf, valueAt, xmlInBase64 } from './places.ts'
 import { charsetOf, isJsonType, mediaTypeOf, withoutMark, type Form, type Sent } from './sent.ts'
 
 /** The payload of a request as JSON text. @throws BodyRefused */
@@ -52,7 +52,16 @@ function formPayload(fields: Form): object {
 }
 
 function typedReader(preset: Preset): Read {
-  const { reads = 'json' } = preset
+  const { publishes, ...row } = preset
+  if (publishes === 'claims') {
+    const read = typedReader(row)
+    return (sent) => {
+      read(sent)
+      // The text that was signed: a parser would round big numbers.
+      return sent.verified.claimsText ?? '{}'
+    }
+  }
+  const { reads = 'json' } = row
   const mask = masker(maskedIn(preset), preset.split)
   const json: Read = (sent) => mask(structured(sent, jsonText(sent)))
   switch (reads) {
@@ -60,6 +69,12 @@ function typedReader(preset: Preset): Read {
       return (sent) => {
         if (!isOfRow(preset, sent)) throw unexpected('application/json')
         return json(sent)
+      }
+    case 'json or lines':
+      return (sent) => {
+        if (!isOfRow(preset, sent)) throw unexpected('application/json')
+        const text = linesText(sent)
+        return mask(sent.isJson ? structured(sent, text) : text)
       }
     case 'form':
       return formReader(preset)
@@ -77,6 +92,16 @@ function typedReader(preset: Preset): Read {
   }
 }
 
+/** JSON, or a list of the JSON of each line. */
+function linesText(sent: Sent): string {
+  if (!isUtf8(sent.bytes)) throw new BodyRefused('not-json', 'the body is not UTF-8')
+  if (sent.isJson) return withoutMark(sent.body)
+  const lines = withoutMark(sent.body)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  return `[${lines.map(jsonIn).join(',')}]`
+}
+
 const unexpected = (types: string): Error =>
   new BodyRefused('content-type', `the content type is not ${types}`, types)
 
@@ -89,12 +114,12 @@ function isOfRow({ contentTypes = [] }: Preset, { request }: Sent): boolean {
  * The fields of a form, or the JSON in the one of them that has it. Text that is JSON is no form: its
  * fields would be taken from the middle of its values.
  */
-function formReader({ unwrap, plainForms = unwrap === undefined }: Preset): Read {
+function formReader({ unwrap, unwraps, plainForms = unwrap === undefined }: Preset): Read {
   return (sent) => {
     if (!sent.isForm) throw unexpected('application/x-www-form-urlencoded')
     if (isStructured(sent.json)) throw unexpected('application/json')
     const wrapped = unwrap === undefined ? undefined : sent.form[unwrap]
-    if (wrapped?.length === 1) return jsonIn(wrapped[0] ?? '')
+    if (wrapped?.length === 1) return (unwraps === 'xml' ? xmlIn : jsonIn)(wrapped[0] ?? '')
     if (plainForms) return JSON.stringify(formPayload(sent.form))
     throw new BodyRefused('not-json', `the form has no single field ${unwrap}`)
   }
@@ -106,7 +131,13 @@ function jsonIn(text: string): string {
   } catch {
     // Below.
   }
-  throw new BodyRefused('not-json', 'the field of the form is not JSON')
+  throw new BodyRefused('not-json', 'a field of the form, or a line, is not JSON')
+}
+
+function xmlIn(text: string): string {
+  const value = xmlInBase64(text)
+  if (isStructured(value)) return JSON.stringify(value)
+  throw new BodyRefused('not-json', 'the field of the form is not XML')
 }
 
 const isStructured = (value: unknown): boolean => typeof value === 'object' && value !== null

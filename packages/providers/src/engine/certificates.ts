@@ -51,12 +51,17 @@ function certificatesIn(text: string): [X509Certificate, ...X509Certificate[]] {
 }
 
 /** @throws NotFetched */
-function assertValidNow({ validFrom, validTo }: X509Certificate): void {
-  const now = Date.now()
-  if (now < Date.parse(validFrom) || now > Date.parse(validTo)) {
+function assertValidNow(certificate: X509Certificate): void {
+  if (!isValidAt(certificate, Date.now())) {
     throw new NotFetched('the certificate is not valid now')
   }
 }
+
+export const isValidAt = (
+  { validFrom, validTo }: X509Certificate,
+  ms: number,
+  skewMs = 0,
+): boolean => ms + skewMs >= Date.parse(validFrom) && ms - skewMs <= Date.parse(validTo)
 
 /**
  * Follows the issuers of a certificate to a root of `providerClient`. An issuer that the file does
@@ -82,7 +87,7 @@ async function assertTrusted(
 
 const isSame = (a: X509Certificate, b: X509Certificate): boolean => a.raw.equals(b.raw)
 
-const isIssuedBy = (child: X509Certificate, issuer: X509Certificate): boolean =>
+export const isIssuedBy = (child: X509Certificate, issuer: X509Certificate): boolean =>
   issuer.ca && child.checkIssued(issuer) && child.verify(issuer.publicKey)
 
 async function fetchedIssuer(

@@ -34,7 +34,7 @@ export function unbound(
   binds: readonly Binding[] | undefined,
 ): (reading: Reading) => Place | undefined {
   const checks = (binds ?? []).map((bind) => ({ place: bind.in, test: binding(bind) }))
-  return (reading) => checks.find(({ test }) => !test(reading))?.place
+  return (reading) => [checks.find(({ test }) => !test(reading))?.place ?? []].flat()[0]
 }
 
 function binding({
@@ -43,13 +43,22 @@ function binding({
   hash: algorithm,
   encoding = 'hex',
   orAbsent,
+  ifGiven,
 }: Binding): Test {
-  const find = findAt(place)
+  const finds = [place].flat().map(findAt)
+  const find: Find = (reading) => {
+    for (const one of finds) {
+      const value = one(reading)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
   if (of === '{url}' && algorithm === undefined) return isThisUrl(find)
   const chunks = chunksOf(of)
   return (reading) => {
     const value = find(reading)
     const signed = chunks(reading)
+    if (ifGiven && signed === undefined) return true
     if (value === undefined || signed === undefined) {
       return orAbsent === true && value === undefined && signed === undefined
     }

@@ -58,6 +58,7 @@ interface Compiled {
 
 function compile(handshake: Handshake): Compiled {
   const when = holds(handshake.when)
+  const findDigits = handshake.digits && findAt(handshake.digits)
   const reply = replyOf(handshake.answer)
   const findToken = handshake.verifyToken && findAt(handshake.verifyToken)
   const keep = keeper(handshake)
@@ -68,6 +69,9 @@ function compile(handshake: Handshake): Compiled {
     answer: async (reading, host) => {
       if (findToken && !isEqual(findToken(reading), host.verifyToken())) {
         throw new HandshakeRefused('the verify token does not match')
+      }
+      if (findDigits && !/^[0-9a-f]{20,32}$/.test(findDigits(reading) ?? '')) {
+        throw new HandshakeRefused('the challenge is none of the provider')
       }
       const secret = isKeyed ? host.secret() : undefined
       const given = secret === undefined ? reading : { ...reading, secret }

@@ -10,19 +10,20 @@ import type {
 } from 'jose'
 import { NotFetched } from '../errors.ts'
 import type { Text } from '../preset.ts'
-import type { Fetched, JwtScheme } from '../preset-schemes.ts'
+import type { Fetched, JwtScheme, KeySet } from '../preset-schemes.ts'
 import { clientOf, pinnedTo, type ProviderClient } from '../provider-client.ts'
 import { decoded } from './algorithms.ts'
 import { holds, unbound } from './conditions.ts'
+import { REFETCH_MS } from './key-sets.ts'
 import { keptBySecret, publicKeyOf } from './keys.ts'
 import { findAt, pathOf, valueAt, type Reading } from './places.ts'
-import { stringOf } from './text.ts'
+import { chunksOf, stringOf } from './text.ts'
+import { millisecondsOf } from './timestamps.ts'
 import type { FindCheck } from './verify.ts'
+import { x5cKey } from './x5c.ts'
 
 /** Clocks differ. */
 const LEEWAY_SECONDS = 60
-/** The age from which a key set is fetched again because of an unknown key. */
-const REFETCH_MS = 60_000
 
 /** Loaded with the first JWT: most hosts receive none. */
 const loadJose = () => import('jose')
@@ -35,43 +36,76 @@ export function jwtScheme(scheme: JwtScheme, override?: number): FindCheck {
   const toleranceSeconds = override ?? scheme.toleranceSeconds
   const isBound = unbound(scheme.binds)
   const keyFor = keyOf(scheme)
+  const whole = scheme.detached === undefined ? undefined : attaching(scheme.detached)
+  const timeOf = timeIn(scheme.time)
   return (given) => {
     const text = applies(given) ? find(given) : undefined
     if (text === undefined) return undefined
     const { sent } = given
     return async ({ value: secret }, client) => {
       if (!text.startsWith(prefix)) return sent.reject('the JWT is missing')
-      const token = text.slice(prefix.length)
-      const jwt = await parsed(token)
+      const at = { ...given, secret }
+      const timestamp = scheme.time && findAt(scheme.time.in)(at)
+      const attached = whole?.({ ...at, timestamp }, text.slice(prefix.length))
+      if (whole && attached === undefined) return sent.reject('the JWT cannot be read')
+      const token = attached ?? text.slice(prefix.length)
+      const jwt = await parsed(token, whole !== undefined)
       if (!jwt) return sent.reject('the JWT cannot be read')
-      const { header, claims } = jwt
+      const { header, claims, claimsText } = jwt
       if (!algorithms.some((one) => one === header.alg)) {
         return sent.reject('the JWT has an algorithm that is not the provider’s')
       }
       // RFC 7515, section 4.1.11: what must be understood and is not.
       if (header.crit !== undefined) return sent.reject('the JWT has critical extensions')
       const reading: Reading = { ...given, secret, claims }
-      const key = await keyFor(reading, header, secret, client)
+      const madeMs = timeOf(reading)
+      const key = await keyFor(reading, header, secret, client, madeMs)
       if (key === undefined) return sent.reject('the key of the JWT is unknown')
-      const { jwtVerify } = await loadJose()
+      const { compactVerify, jwtVerify } = await loadJose()
       try {
-        await jwtVerify(token, key, {
-          algorithms: [...algorithms],
-          clockTolerance: LEEWAY_SECONDS,
-          currentDate: new Date(Date.now()),
-          ...(issuer !== undefined && { issuer }),
-          ...(audience !== undefined && { audience }),
-        })
+        // A text that is signed need not be claims.
+        if (whole) await compactVerify(token, key, { algorithms: [...algorithms] })
+        else
+          await jwtVerify(token, key, {
+            algorithms: [...algorithms],
+            clockTolerance: LEEWAY_SECONDS,
+            currentDate: new Date(Date.now()),
+            ...(issuer !== undefined && { issuer }),
+            ...(audience !== undefined && { audience }),
+          })
       } catch (error) {
         return sent.reject(await reasonOf(error))
       }
-      const problem = problemOf(claims, toleranceSeconds, scheme.timeless)
+      const problem = problemOf(claims, madeMs, toleranceSeconds, scheme.timeless)
       if (problem !== undefined) return sent.reject(problem)
       const place = isBound(reading)
       if (place !== undefined) return sent.reject(`${place} is not that of this request`)
-      sent.verified = { claims }
+      sent.verified = { claims, claimsText }
       return true
     }
+  }
+}
+
+/** Puts what is signed into a JWT that does not hold it; `undefined` where it is not that. */
+function attaching(detached: Text): (reading: Reading, text: string) => string | undefined {
+  const chunks = chunksOf(detached)
+  return (reading, text) => {
+    const signed = chunks(reading)
+    const [header, payload, signature, ...others] = text.split('.')
+    if (signed === undefined || payload !== '' || others.length > 0) return undefined
+    const bytes = Buffer.concat(signed.map((chunk) => Buffer.from(chunk as string)))
+    return `${header}.${bytes.toString('base64url')}.${signature}`
+  }
+}
+
+/** When a JWT was made, in milliseconds since 1970. */
+function timeIn(time: JwtScheme['time']): (reading: Reading) => number | undefined {
+  if (!time)
+    return ({ claims }) => (typeof claims?.['iat'] === 'number' ? claims['iat'] * 1000 : undefined)
+  const find = findAt(time.in)
+  return (reading) => {
+    const text = find(reading)
+    return text === undefined ? undefined : millisecondsOf(text, time.unit)
   }
 }
 
@@ -79,18 +113,21 @@ interface Jwt {
   header: ProtectedHeaderParameters
   /** The id of the key is among them. */
   claims: JWTPayload
+  claimsText?: string
 }
 
 /**
  * A JWT before it is verified. Its text must be canonical: a signature that is spelled in another way is
  * another request.
  */
-async function parsed(token: string): Promise<Jwt | undefined> {
+async function parsed(token: string, isDetached: boolean): Promise<Jwt | undefined> {
   if (!token.split('.').every((part) => decoded(part, 'base64url') !== undefined)) return undefined
   const { decodeJwt, decodeProtectedHeader } = await loadJose()
   try {
     const header = decodeProtectedHeader(token)
-    return { header, claims: { ...decodeJwt(token), kid: header.kid } }
+    if (isDetached) return { header, claims: { kid: header.kid } }
+    const claimsText = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()
+    return { header, claims: { ...decodeJwt(token), kid: header.kid }, claimsText }
   } catch {
     return undefined
   }
@@ -108,7 +145,8 @@ async function reasonOf(error: unknown): Promise<string> {
 
 /** What jose does not judge: how old a JWT may be either way, and whether it may be valid for ever. */
 function problemOf(
-  { exp, iat }: JWTPayload,
+  { exp }: JWTPayload,
+  madeMs: number | undefined,
   toleranceSeconds: number | undefined,
   timeless = false,
 ): string | undefined {
@@ -117,8 +155,8 @@ function problemOf(
       ? 'the JWT does not say until when it is valid'
       : undefined
   }
-  if (iat === undefined) return 'the JWT does not say when it was made'
-  const isTimely = Math.abs(Date.now() / 1000 - iat) <= toleranceSeconds
+  if (madeMs === undefined) return 'the JWT does not say when it was made'
+  const isTimely = Math.abs(Date.now() - madeMs) <= toleranceSeconds * 1000
   return isTimely ? undefined : 'the JWT is outside the tolerance'
 }
 
@@ -130,6 +168,7 @@ type KeyFor = (
   header: ProtectedHeaderParameters,
   secret: string,
   client: ProviderClient | undefined,
+  madeMs: number | undefined,
 ) => Key | undefined | Promise<Key | undefined>
 
 function keyOf({ algorithms, key }: JwtScheme): KeyFor {
@@ -142,15 +181,23 @@ function keyOf({ algorithms, key }: JwtScheme): KeyFor {
     return (_reading, { alg }, secret) =>
       alg === 'HS256' ? Buffer.from(secret) : publicKey(secret)
   }
+  if ('x5c' in key) {
+    const keyIn = x5cKey(key.x5c)
+    return (_reading, { x5c }, _secret, _client, madeMs) => keyIn(x5c, madeMs)
+  }
   return 'jwks' in key ? fromSet(key.jwks) : fromEndpoint(key.jwk)
 }
 
-function fromSet(set: Fetched): KeyFor {
+function fromSet(set: KeySet): KeyFor {
   const address = stringOf(set.url)
   const pin = pinnedTo(set)
   const chosen = keyChooser((json) => json)
-  return async (reading, header, _secret, client) => {
+  const kidIn = set.kid === undefined ? undefined : findAt(set.kid)
+  return async (reading, own, _secret, client) => {
     const wanted = pin(address(reading))
+    const kid = kidIn?.(reading)
+    if (kidIn && kid === undefined) return undefined
+    const header = kid === undefined ? own : { ...own, kid }
     const find = async (maxAgeMs?: number) =>
       chosen(await clientOf(client).text({ ...wanted, ...(maxAgeMs && { maxAgeMs }) }), header)
     return (await find()) ?? (await find(REFETCH_MS))

@@ -29,7 +29,10 @@ function problemOf(scheme: Scheme, preset: Preset): string | undefined {
 type Signing = SignatureScheme | JwtScheme
 
 const signedBy = (scheme: Signing): string =>
-  scheme.algorithm === 'jwt' ? '' : (scheme.signed ?? '{body}')
+  scheme.algorithm === 'jwt' ? (scheme.detached ?? '') : (scheme.signed ?? '{body}')
+
+/** A text that is signed, but for what it is encoded in. */
+const plainly = (signed: string): string => signed.replaceAll(/\{(?:sha256-hex|base64url):/g, '{')
 
 function problemOfBody(scheme: Signing, { reads = 'json', unwrap }: Preset): string | undefined {
   const signed = signedBy(scheme)
@@ -69,6 +72,9 @@ function problemOfType(scheme: Signing, { schemes, type }: Preset): string | und
 
 function signsHeader(scheme: Scheme, place: Place): boolean {
   if (scheme.when?.[place] === false) return true
+  if (scheme.algorithm === 'jwt') {
+    return scheme.time?.in === place || signedBy(scheme).includes(`{${place}`)
+  }
   if (!('signature' in scheme)) return false
   const { covers, signed = '', timestamp } = scheme
   const named = [...(covers?.required ?? []), ...(covers?.ifSent ?? [])]
@@ -98,7 +104,7 @@ const isAlwaysThere = (text: Text, signed: Text): boolean =>
   )
 
 function isSigned(scheme: Signing, place: string): boolean {
-  const signed = signedBy(scheme)
+  const signed = plainly(signedBy(scheme))
   const [kind = '', name = ''] = place.split(/:(.*)/s)
   if (scheme.when?.[place as Place] === false) return true
   if (signed.includes(`{${place}}`) || signed.includes(`{${place}|`)) return true
@@ -113,6 +119,7 @@ function isSigned(scheme: Signing, place: string): boolean {
     case 'key':
       return signsBody(scheme)
     case 'form':
+    case 'xml':
       return (
         signsBody(scheme) ||
         signed.includes('{params}') ||
@@ -129,6 +136,7 @@ function isSigned(scheme: Signing, place: string): boolean {
     case 'query':
       return signed.includes('{url}') || signed.includes('{path}')
     case 'field':
+    case 'element':
       return 'timestamp' in scheme && scheme.timestamp?.in === place
     default:
       return false
@@ -138,7 +146,8 @@ function isSigned(scheme: Signing, place: string): boolean {
 /** A JWT that is bound to no body only tells who the sender is, as a token does. */
 function signsBody(scheme: Signing): boolean {
   const binds = (scheme.binds ?? []).some(({ of = '{body}' }) => of === '{body}')
-  return binds || signedBy(scheme).includes('{body}') || scheme.algorithm === 'jwt'
+  if (binds || plainly(signedBy(scheme)).includes('{body}')) return true
+  return scheme.algorithm === 'jwt' && scheme.detached === undefined
 }
 
 function placesIn(...texts: (Text | readonly Text[] | undefined)[]): Place[] {
@@ -150,8 +159,10 @@ function placesIn(...texts: (Text | readonly Text[] | undefined)[]): Place[] {
 const isHeader = (place: string): boolean => place.startsWith('header:')
 
 const addressesOf = (scheme: Signing): Fetched[] => {
-  if (scheme.algorithm !== 'jwt') return [scheme.key?.certificate ?? []].flat()
-  if (scheme.key === 'secret') return []
+  if (scheme.algorithm !== 'jwt') {
+    return [scheme.key?.certificate ?? [], scheme.key?.jwks ?? []].flat()
+  }
+  if (scheme.key === 'secret' || 'x5c' in scheme.key) return []
   return ['jwks' in scheme.key ? scheme.key.jwks : scheme.key.jwk]
 }
 

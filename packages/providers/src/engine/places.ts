@@ -1,6 +1,8 @@
 /** The data of one request while it is verified, and how places are read from it. */
+import { Buffer } from 'node:buffer'
 import type { Place } from '../preset.ts'
 import type { List, Sent, Verified } from './sent.ts'
+import { xmlValue } from './xml.ts'
 
 export interface Reading extends Verified {
   sent: Sent
@@ -35,13 +37,17 @@ export function findAt(place: Place): Find {
     case 'key':
       return keyAmong(name.split(','))
     case 'form':
-      return formAt(name)
+      return formAt(name, JSON.parse)
+    case 'xml':
+      return formAt(name, xmlInBase64)
     case 'item':
       return at(name, ({ item }) => item)
     case 'field':
       return ({ list }) => (list ? sole([...new Set(fieldsOf(list, name))]) : undefined)
+    case 'element':
+      return ({ list }) => (list ? elementsOf(list)[Number(name)]?.trim() : undefined)
     case 'claim':
-      return ({ claims }) => scalar(claims?.[name])
+      return at(name, ({ claims }) => claims)
     case 'option':
       return ({ options }) => options[name]
     default:
@@ -104,7 +110,7 @@ function keyAmong(names: readonly string[]): Find {
   return ({ sent }) => names.find((name) => valueAt(sent.json, [name]) !== undefined)
 }
 
-function formAt(name: string): Find {
+function formAt(name: string, parse: (text: string) => unknown): Find {
   const [field = '', path] = name.split('#')
   // JSON that is read as a form has fields too, in the middle of its values.
   const text: Find = ({ sent }) => (sent.isForm ? sole(sent.form[field] ?? []) : undefined)
@@ -114,12 +120,16 @@ function formAt(name: string): Find {
     const json = text(reading)
     if (json === undefined) return undefined
     try {
-      return scalar(valueAt(JSON.parse(json), names))
+      return scalar(valueAt(parse(json), names))
     } catch {
       return undefined
     }
   }
 }
+
+/** What MIME wraps lines with is no part of it. */
+export const xmlInBase64 = (text: string): unknown =>
+  xmlValue(Buffer.from(text, 'base64').toString('utf8'))
 
 const sole = (values: readonly string[]): string | undefined =>
   values.length === 1 ? values[0] : undefined

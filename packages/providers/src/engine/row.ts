@@ -1,18 +1,14 @@
 /** A row with the options of a host: what is read of the requests of its provider. */
 import { hash } from 'node:crypto'
-import type { Need, Preset, Text } from '../preset.ts'
+import type { Preset, Text } from '../preset.ts'
 import { readerOf, type Read } from './bodies.ts'
+import { chosen, optionTexts, type RowOptions } from './chosen.ts'
 import { responderOf, type Respond, type Stage } from './handshakes.ts'
 import { assertOneReading } from './one-reading.ts'
 import { itemsAt, type Reading } from './places.ts'
 import type { Sent } from './sent.ts'
 import { firstOf } from './text.ts'
 import { verifierOf, type Verifier } from './verify.ts'
-
-export interface RowOptions extends Partial<Record<Need, string | undefined>> {
-  /** Instead of the tolerance of the row. */
-  toleranceSeconds?: number | undefined
-}
 
 /** A row that requests are read with. */
 export interface Row {
@@ -37,10 +33,11 @@ export interface Row {
 const LONGEST_NAME = 200
 
 /** @throws TypeError for a row that could be read in two ways */
-export function rowOf(id: string, preset: Preset, options: RowOptions): Row {
+export function rowOf(id: string, given: Preset, options: RowOptions): Row {
+  const preset = chosen(given, options)
   assertOneReading(preset)
-  const { schemes, split, type, deduplicate, handshakes, needs = [], mayNeed = [] } = preset
-  const texts = Object.fromEntries([...needs, ...mayNeed].map((need) => [need, options[need]]))
+  const { schemes, split, type, deduplicate, handshakes } = preset
+  const texts = optionTexts(preset, options)
   const { publicOrigin, toleranceSeconds } = options
   const readingOf = (sent: Sent, item?: unknown): Reading => ({
     sent,

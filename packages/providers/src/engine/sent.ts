@@ -31,6 +31,8 @@ export interface List {
 export interface Verified {
   /** The claims of the JWT. */
   claims?: Readonly<Record<string, unknown>> | undefined
+  /** The same as the JSON text that was signed. */
+  claimsText?: string | undefined
   /** The variant of the public URL that was signed. */
   url?: string | undefined
   /** The header of the signature, where it is a list. */

@@ -1,9 +1,10 @@
 /** Verifies one scheme of signatures. */
 import { Buffer } from 'node:buffer'
 import type { Covers, OwnSignature, SignaturePlace, SignatureScheme } from '../preset-schemes.ts'
-import { matches, needsPublicKey, type SigningKey } from './algorithms.ts'
+import { equalHeader, matches, needsPublicKey, type SigningKey } from './algorithms.ts'
 import { certificateKey } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'
+import { verifyByKeySet } from './key-sets.ts'
 import { hmacKey, keptBySecret, publicKeyOf, sharedKey } from './keys.ts'
 import { elementsOf, fieldsOf, findAt, type Reading } from './places.ts'
 import type { List } from './sent.ts'
@@ -25,6 +26,7 @@ export function signatureScheme(
   const complete = completion(scheme, toleranceSeconds)
   const isBound = unbound(scheme.binds)
   const keyFor = keyOf(scheme)
+  const bySet = scheme.key?.jwks && verifyByKeySet(scheme.key.jwks)
   const asSigned = comparison(scheme)
   return (given) => {
     const found = applies(given) ? read(given) : undefined
@@ -48,11 +50,18 @@ export function signatureScheme(
         }
         return genuine !== undefined
       }
+      if (scheme.orSecret && found.signatures.some(isSecret(secret.value))) return true
+      if (bySet) return bySet(reading, client, verdict)
       const key = keyFor(reading, secret, client)
       return key instanceof Promise ? key.then(verdict) : verdict(key)
     }
   }
 }
+
+const isSecret =
+  (secret: string) =>
+  (text: string): boolean =>
+    equalHeader(text.replace(/^bearer +/i, ''), secret)
 
 /** Whether the request is one of the scheme. Fields are signed of a form only. */
 function applicability({ when, signed = '', urls }: SignatureScheme): (r: Reading) => boolean {
@@ -132,9 +141,9 @@ function signaturesAt(place: SignaturePlace): (reading: Reading) => Found | unde
       const signatures = fieldsOf(list, field)
       return signatures.length === 0 ? undefined : { signatures, list }
     }
-    const all =
-      separator === undefined ? texts : texts.flatMap((one) => elementsOf({ text: one, separator }))
-    return { signatures: withoutPrefix(all, prefix) }
+    if (separator === undefined) return { signatures: withoutPrefix(texts, prefix) }
+    const all = texts.flatMap((one) => elementsOf({ text: one, separator }))
+    return { signatures: withoutPrefix(all, prefix), list: { text, separator } }
   }
 }
 

@@ -62,6 +62,7 @@ function kindsIn({ timestamp, urls }: SignatureScheme, { reads = 'json', unwrap 
     crc32: 'digits',
     timestamp: timestamp?.unit === 'rfc3339' ? 'time' : 'digits',
     body: reads === 'json' ? 'json' : 'free',
+    'sha256-hex:body': 'fixed',
     // The names of the fields are told from the URL before them.
     params: urls?.without ? 'json' : 'free',
     [`form:${unwrap ?? ''}`]: 'json',

@@ -1,6 +1,6 @@
 /** Texts of a row: parsed once at boot, built for each request. */
 import { Buffer } from 'node:buffer'
-import { createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Place, Text } from '../preset.ts'
 import { findAt, type Reading } from './places.ts'
@@ -108,17 +108,28 @@ export function valueOf(name: string): Value {
   }
   const known = KNOWN[name]
   if (known) return known
-  const [, encoding, place] = /^hmac-(hex|base64):(.+)$/.exec(name) ?? []
+  const [, coding, coded] = /^(sha256-hex|base64url):(.+)$/.exec(name) ?? []
+  if (coded !== undefined) return encodedValue(valueOf(coded), coding === 'base64url')
+  const [, sha1, encoding, place] = /^hmac-(sha1-hashed-)?(hex|base64):(.+)$/.exec(name) ?? []
   if (place === undefined) return findAt(name as Place)
   const find = findAt(place as Place)
   return (reading) => {
     const value = find(reading)
     if (value === undefined || !reading.secret) return undefined
-    return createHmac('sha256', reading.secret)
+    const key = sha1 === undefined ? reading.secret : hash('sha1', reading.secret, 'buffer')
+    return createHmac(sha1 === undefined ? 'sha256' : 'sha1', key)
       .update(value)
       .digest(encoding as 'hex' | 'base64')
   }
 }
+
+const encodedValue =
+  (value: Value, isPlain: boolean): Value =>
+  (reading) => {
+    const chunk = value(reading)
+    if (chunk === undefined) return undefined
+    return isPlain ? Buffer.from(chunk as string).toString('base64url') : hash('sha256', chunk)
+  }
 
 const KNOWN: Readonly<Record<string, Value>> = {
   body: ({ sent }) => sent.request.rawBody ?? sent.body,

@@ -1,5 +1,5 @@
 import type { Preset } from '../preset.ts'
-import { hmac } from './hmac.ts'
+import { hmac, timedHmac } from './hmac.ts'
 
 /** Bank accounts, transfers and accounting. */
 export const banking = {
@@ -105,5 +105,75 @@ export const banking = {
     answer: { status: 200 },
     emptyErrors: true,
     note: 'Xero first sends a wrong signature, and expects a 401. Answers have no body, errors included, and must have no cookies: keep hooks that set some away from the path.',
+  },
+  mercury: {
+    name: 'Mercury',
+    docs: 'https://docs.mercury.com/reference/webhooks',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page',
+    secret: 'the `secret` that the API answered with when the webhook was made, as it is',
+    schemes: [timedHmac('mercury-signature', ['t', 'v1'], 300)],
+    type: '{json:resourceType}.{json:operationType}',
+    deduplicate: '{json:id}',
+  },
+  fireblocks: {
+    name: 'Fireblocks',
+    docs: 'https://developers.fireblocks.com/reference/validating-webhooks',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page',
+    secret: null,
+    mayNeed: ['region'],
+    schemes: [
+      {
+        algorithm: 'jwt',
+        in: 'header:fireblocks-webhook-signature',
+        algorithms: ['RS512'],
+        key: {
+          jwks: { url: 'https://[{option:region}-]keys.fireblocks.io/.well-known/jwks.json' },
+        },
+        detached: '{body}',
+        timeless: true,
+      },
+    ],
+    type: '{json:eventType}',
+    deduplicate: '{json:id}',
+    note: 'For webhooks of version 2. The option `region` is `eu`, `eu2` or `sandbox` for workspaces that are not in the United States. The keys are those of all workspaces: compare `workspaceId` with your own. No time is signed. The older header `Fireblocks-Signature` is not read.',
+  },
+  turnkey: {
+    name: 'Turnkey',
+    docs: 'https://docs.turnkey.com/features/webhooks/verify-signatures',
+    checked: 'sdk',
+    checkedOn: '2026-11-27',
+    evidence: 'tkhq/sdk, packages/crypto/src/webhooks.ts',
+    secret: null,
+    schemes: [
+      {
+        algorithm: 'ed25519',
+        when: {
+          'header:x-turnkey-signature-version': 'v1',
+          'header:x-turnkey-signature-algorithm': 'ed25519',
+        },
+        signature: { in: 'header:x-turnkey-signature' },
+        encoding: 'hex',
+        key: {
+          jwks: {
+            url: 'https://api.turnkey.com/public/v1/discovery/webhooks/jwks',
+            kid: 'header:x-turnkey-signature-key-id',
+          },
+        },
+        signed:
+          'v1.ed25519.{header:x-turnkey-signature-key-id}.{timestamp}.{header:x-turnkey-event-id}.{body}',
+        timestamp: {
+          in: 'header:x-turnkey-timestamp',
+          unit: 'milliseconds',
+          toleranceSeconds: 300,
+        },
+      },
+    ],
+    type: ['{json:type}', '{header:x-turnkey-event-type}'],
+    deduplicate: '{header:x-turnkey-event-id}',
+    note: 'The keys are those of all organizations: compare the header `X-Turnkey-Organization-Id`, which is not signed, or better the organization in the body with your own.',
   },
 } as const satisfies Record<string, Preset>

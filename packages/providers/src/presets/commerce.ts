@@ -1,5 +1,15 @@
-import type { Preset } from '../preset.ts'
+import type { Place, Preset } from '../preset.ts'
 import { hmac, timedHmac } from './hmac.ts'
+
+/** Apple Root CA - G3, until 2039 (https://www.apple.com/certificateauthority/). */
+const APPLE_ROOT_G3 =
+  'MIICQzCCAcmgAwIBAgIILcX8iNLFS5UwCgYIKoZIzj0EAwMwZzEbMBkGA1UEAwwSQXBwbGUgUm9vdCBDQSAtIEczMSYwJAYDVQQLDB1BcHBsZSBDZXJ0aWZpY2F0aW9uIEF1dGhvcml0eTETMBEGA1UECgwKQXBwbGUgSW5jLjELMAkGA1UEBhMCVVMwHhcNMTQwNDMwMTgxOTA2WhcNMzkwNDMwMTgxOTA2WjBnMRswGQYDVQQDDBJBcHBsZSBSb290IENBIC0gRzMxJjAkBgNVBAsMHUFwcGxlIENlcnRpZmljYXRpb24gQXV0aG9yaXR5MRMwEQYDVQQKDApBcHBsZSBJbmMuMQswCQYDVQQGEwJVUzB2MBAGByqGSM49AgEGBSuBBAAiA2IABJjpLz1AcqTtkyJygRMc3RCV8cWjTnHcFBbZDuWmBSp3ZHtfTjjTuxxEtX/1H7YyYl3J6YRbTzBPEVoA/VhYDKX1DyxNB0cTddqXl5dvMVztK517IDvYuVTZXpmkOlEKMaNCMEAwHQYDVR0OBBYEFLuw3qFYM4iapIqZ3r6966/ayySrMA8GA1UdEwEB/wQFMAMBAf8wDgYDVR0PAQH/BAQDAgEGMAoGCCqGSM49BAMDA2gAMGUCMQCD6cHEFl4aXTQY2e3v9GwOAEZLuN+yRhHFD/3meoyhpmvOwgPUnPWTxnS4at+qIxUCMG1mihDK1A3UT82NQz60imOlM27jbdoXt2QfyFMm+YhidDkLF1vLUagM6BgD56KyKA=='
+
+/** A notification has one of these, by what it is about. */
+const claimsOf = (name: string): Place[] =>
+  (['data', 'summary', 'externalPurchaseToken', 'appData'] as const).map(
+    (part): Place => `claim:${part}.${name}`,
+  )
 
 /** Shops, subscriptions, billing and shipping. */
 export const commerce = {
@@ -128,5 +138,62 @@ export const commerce = {
     type: '{json:description}',
     deduplicate: '{json:id}',
     note: 'EasyPost normalises the secret (Unicode NFKD). Use ASCII characters only.',
+  },
+  recurly: {
+    name: 'Recurly',
+    docs: 'https://docs.recurly.com/recurly-subscriptions/docs/signature-verification',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page',
+    secret: 'the secret key of the endpoint',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:recurly-signature', separator: ',' },
+        encoding: 'hex',
+        signed: '{timestamp}.{body}',
+        timestamp: { in: 'element:0', unit: 'milliseconds', toleranceSeconds: 300 },
+      },
+    ],
+    type: ['{json:object_type}.{json:event_type}', '{json:event_type}'],
+    id: ['{header:recurly-notification-id}', '{json:id}'],
+    deduplicate: '{body}',
+    note: 'For JSON: notifications in XML are not signed.',
+  },
+  appStore: {
+    name: 'Apple App Store Server Notifications',
+    docs: 'https://developer.apple.com/documentation/appstoreservernotifications/app-store-server-notifications-v2',
+    checked: 'vector',
+    checkedOn: '2026-11-27',
+    evidence: 'apple/app-store-server-library-node, jws_verification.ts and tests/resources',
+    secret: null,
+    needs: ['bundleId'],
+    mayNeed: ['appAppleId', 'rootCertificates'],
+    publishes: 'claims',
+    schemes: [
+      {
+        algorithm: 'jwt',
+        in: 'json:signedPayload',
+        algorithms: ['ES256'],
+        key: {
+          x5c: {
+            roots: [APPLE_ROOT_G3],
+            // Marks of what may sign receipts, and of what may issue such a certificate.
+            extensions: ['1.2.840.113635.100.6.11.1', '1.2.840.113635.100.6.2.1'],
+          },
+        },
+        time: { in: 'claim:signedDate', unit: 'milliseconds' },
+        timeless: true,
+        binds: [
+          { in: claimsOf('bundleId'), of: '{option:bundleId}' },
+          { in: claimsOf('appAppleId'), of: '{option:appAppleId}', ifGiven: true },
+        ],
+      },
+    ],
+    type: ['{claim:notificationType}.{claim:subtype}', '{claim:notificationType}'],
+    deduplicate: '{claim:notificationUUID}',
+    // Apple repeats a notification for six and a half days.
+    remembersSeconds: 604_800,
+    note: 'For version 2. The notification in the field `signedPayload` is published. With the option `appAppleId` those of the sandbox are refused, as they do not have it; without it look at `environment`. Certificates are judged at the time when the notification was signed. The age of a notification is checked only if `toleranceSeconds` is given.',
   },
 } as const satisfies Record<string, Preset>

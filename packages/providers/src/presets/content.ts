@@ -192,4 +192,38 @@ export const content = {
     type: '{json:triggerType}',
     deduplicate: '{header:x-webflow-timestamp}:{body}',
   },
+  daily: {
+    name: 'Daily',
+    docs: 'https://docs.daily.co/reference/rest-api/webhooks',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page',
+    secret: 'the `hmac` of the webhook (base64)',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-webhook-signature' },
+        encoding: 'base64',
+        key: { encoding: 'base64' },
+        signed: '{timestamp}.{body}',
+        timestamp: { in: 'header:x-webhook-timestamp', unit: 'either', toleranceSeconds: 300 },
+      },
+    ],
+    type: '{json:type}',
+    deduplicate: '{json:id}',
+    handshakes: [
+      {
+        method: 'POST',
+        when: { 'json:test': true, 'json:type': false, 'header:x-webhook-signature': false },
+        signed: false,
+        answer: { status: 200 },
+      },
+      {
+        method: 'POST',
+        when: { 'json:test': true, 'json:type': false },
+        answer: { status: 200 },
+      },
+    ],
+    note: 'Daily sends `{"test":"test"}` before it makes a webhook. It is answered, and not published.',
+  },
 } as const satisfies Record<string, Preset>

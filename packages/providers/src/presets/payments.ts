@@ -228,4 +228,53 @@ export const payments = {
     deduplicate: '{json:id}',
     note: 'For next-generation webhooks. Classic ones, a form with an id, are unsigned.',
   },
+  braintree: {
+    name: 'Braintree',
+    docs: 'https://developer.paypal.com/braintree/docs/guides/webhooks/parse/node',
+    checked: 'sdk',
+    checkedOn: '2026-11-27',
+    evidence:
+      'braintree/braintree_node, lib/braintree/webhook_notification_gateway.js and webhook_testing_gateway.js',
+    secret: 'the private key of the API keys',
+    needs: ['publicKey'],
+    reads: 'form',
+    unwrap: 'bt_payload',
+    unwraps: 'xml',
+    schemes: [
+      {
+        algorithm: 'hmac-sha1',
+        signature: {
+          in: 'form:bt_signature',
+          separator: '&',
+          prefix: '{option:publicKey}|',
+        },
+        encoding: 'hex',
+        key: { hash: 'sha1' },
+        signed: '{form:bt_payload}',
+      },
+    ],
+    type: '{xml:bt_payload#kind}',
+    deduplicate: '{form:bt_payload}',
+    handshakes: [
+      {
+        method: 'GET',
+        when: { 'query:bt_challenge': true },
+        digits: 'query:bt_challenge',
+        answer: { text: '{option:publicKey}|{hmac-sha1-hashed-hex:query:bt_challenge}' },
+      },
+    ],
+    note: 'The notification is XML in a field of a form. Its elements are published as JSON, with their names. No time is signed but that in the notification, whose age is not checked.',
+  },
+  klarna: {
+    name: 'Klarna',
+    docs: 'https://docs.klarna.com/klarna-network-distribution/setup-your-integration/connection-configuration/setup-your-webhooks/',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page; the plugin of Klarna for WooCommerce, which verifies',
+    secret: 'the signing key of the webhook, as it is',
+    schemes: [hmac('klarna-signature')],
+    type: ['{json:metadata.event_type}', '{json:event_type}'],
+    deduplicate: ['{json:metadata.event_id}', '{json:event_id}', '{body}'],
+    note: 'The header `Klarna-Signing-Key-Id` names the key. While keys are rotated give both, as a list.',
+  },
 } as const satisfies Record<string, Preset>

@@ -1,6 +1,34 @@
 import type { Preset } from '../preset.ts'
+import type { SignatureScheme } from '../preset-schemes.ts'
 import { hmac, timedHmac } from './hmac.ts'
 import { snsSchemes } from './sns.ts'
+
+/** Headers that the sender names are signed with the body. */
+const hook0Schemes = [
+  {
+    algorithm: 'hmac-sha256',
+    signature: { in: 'header:x-hook0-signature', separator: ',', field: 'v1' },
+    encoding: 'hex',
+    signed: '{timestamp}.{field:h}.{covered}.{body}',
+    timestamp: { in: 'field:t', toleranceSeconds: 300 },
+    covers: {
+      names: 'field:h',
+      ifSent: ['x-event-type', 'x-event-id'],
+      open: 'x-event-type',
+      separator: ' ',
+      each: '{value}',
+      join: '.',
+    },
+  },
+  {
+    algorithm: 'hmac-sha256',
+    when: { 'header:x-event-type': false },
+    signature: { in: 'header:x-hook0-signature', separator: ',', field: 'v0' },
+    encoding: 'hex',
+    signed: '{timestamp}.{body}',
+    timestamp: { in: 'field:t', toleranceSeconds: 300 },
+  },
+] as const satisfies readonly SignatureScheme[]
 
 /** Queues, channels and gateways that pass on the events of others. */
 export const relays = {
@@ -76,31 +104,7 @@ export const relays = {
     checkedOn: '2026-11-26',
     evidence: 'hook0/hook0, clients/conformance',
     secret: 'the secret of the subscription',
-    schemes: [
-      {
-        algorithm: 'hmac-sha256',
-        signature: { in: 'header:x-hook0-signature', separator: ',', field: 'v1' },
-        encoding: 'hex',
-        signed: '{timestamp}.{field:h}.{covered}.{body}',
-        timestamp: { in: 'field:t', toleranceSeconds: 300 },
-        covers: {
-          names: 'field:h',
-          ifSent: ['x-event-type', 'x-event-id'],
-          open: 'x-event-type',
-          separator: ' ',
-          each: '{value}',
-          join: '.',
-        },
-      },
-      {
-        algorithm: 'hmac-sha256',
-        when: { 'header:x-event-type': false },
-        signature: { in: 'header:x-hook0-signature', separator: ',', field: 'v0' },
-        encoding: 'hex',
-        signed: '{timestamp}.{body}',
-        timestamp: { in: 'field:t', toleranceSeconds: 300 },
-      },
-    ],
+    schemes: hook0Schemes,
     type: '{header:x-event-type}',
     example: 'order.created',
     id: '{header:x-event-id}',
@@ -183,5 +187,30 @@ export const relays = {
     schemes: [hmac('x-alchemy-signature')],
     type: '{json:type}',
     deduplicate: '{json:id}',
+  },
+  coinbaseCdp: {
+    name: 'Coinbase CDP',
+    docs: 'https://docs.cdp.coinbase.com/webhooks/verify-signatures',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page; hook0/hook0, clients/conformance',
+    secret: 'the secret of the webhook subscription',
+    schemes: hook0Schemes,
+    type: ['{json:eventType}', '{json:event_type}'],
+    id: ['{json:eventId}', '{header:x-event-id}', '{json:id}'],
+    deduplicate: '{body}',
+    note: 'Coinbase sends with Hook0. The values of the headers that the signature names are signed with the body.',
+  },
+  nango: {
+    name: 'Nango',
+    docs: 'https://nango.dev/docs/guides/platform/webhooks-from-nango',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'NangoHQ/nango, docs/guides/platform/webhooks-from-nango.mdx',
+    secret: 'the webhook signing key of the environment',
+    schemes: [hmac('x-nango-hmac-sha256')],
+    type: ['{json:type}.{json:operation}', '{json:type}'],
+    deduplicate: '{body}',
+    note: 'The older header `X-Nango-Signature`, a plain hash, is not read. Events have no id. A repeat is recognised by its body.',
   },
 } as const satisfies Record<string, Preset>

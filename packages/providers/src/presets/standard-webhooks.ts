@@ -36,6 +36,14 @@ export const svixHeaders = {
   timestamp: { in: 'header:svix-timestamp', toleranceSeconds: 300 },
 } as const satisfies SignatureScheme
 
+/** By either family of headers, those of Svix first where a request has both. */
+export const eitherHeaders = [
+  svixHeaders,
+  { ...standardWebhooks, when: { 'header:svix-id': false } },
+] as const satisfies readonly SignatureScheme[]
+
+const eitherId = ['{header:svix-id}', '{header:webhook-id}'] as const
+
 /** Senders of Standard Webhooks, by either family of headers. */
 export const standardWebhooksSenders = {
   standardWebhooks: {
@@ -56,9 +64,9 @@ export const standardWebhooksSenders = {
     checkedOn: '2026-11-26',
     evidence: 'svix@1.99.1',
     secret: 'the signing secret of the endpoint (whsec_…)',
-    schemes: [svixHeaders, { ...standardWebhooks, when: { 'header:svix-id': false } }],
+    schemes: eitherHeaders,
     type: ['{json:type}', '{json:event_type}', '{json:eventType}'],
-    deduplicate: ['{header:svix-id}', '{header:webhook-id}'],
+    deduplicate: eitherId,
   },
   clerk: {
     name: 'Clerk',
@@ -167,5 +175,50 @@ export const standardWebhooksSenders = {
     ],
     type: '{json:event_type}',
     deduplicate: '{header:finch-event-id}',
+  },
+  brex: {
+    name: 'Brex',
+    docs: 'https://developer.brex.com/docs/webhooks/',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page; svix@1.99.1 signs for it',
+    secret: 'a secret that the API lists for the account (base64)',
+    schemes: eitherHeaders,
+    type: '{json:event_type}',
+    deduplicate: eitherId,
+  },
+  stytch: {
+    name: 'Stytch',
+    docs: 'https://stytch.com/docs/guides/webhooks',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page; svix@1.99.1 signs for it',
+    secret: 'the signing secret of the endpoint (whsec_…)',
+    schemes: eitherHeaders,
+    type: ['{json:object_type}.{json:action}', '{json:event_type}'],
+    deduplicate: eitherId,
+  },
+  incidentIo: {
+    name: 'incident.io',
+    docs: 'https://docs.incident.io/integrations/webhooks',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page; svix@1.99.1 signs for it',
+    secret: 'the signing secret of the endpoint (whsec_…)',
+    schemes: eitherHeaders,
+    type: '{json:event_type}',
+    deduplicate: eitherId,
+  },
+  recallAi: {
+    name: 'Recall.ai',
+    docs: 'https://docs.recall.ai/docs/authenticating-requests-from-recallai',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page; svix@1.99.1 signs for it',
+    secret:
+      'the verification secret of the workspace (whsec_…); of an older workspace that of the endpoint',
+    schemes: eitherHeaders,
+    type: '{json:event}',
+    deduplicate: eitherId,
   },
 } as const satisfies Record<string, Preset>

@@ -1,5 +1,7 @@
 import type { Preset } from '../preset.ts'
 import type { SignatureScheme } from '../preset-schemes.ts'
+import { timedHmac } from './hmac.ts'
+import { standardWebhooks } from './standard-webhooks.ts'
 
 const ofTwilio = {
   signature: { in: 'header:x-twilio-signature' },
@@ -166,5 +168,21 @@ export const telephony = {
     ],
     type: '{json:data.event_type}',
     deduplicate: '{json:data.id}',
+  },
+  surge: {
+    name: 'Surge',
+    docs: 'https://docs.surge.app/api-reference/webhooks/signature-validation',
+    checked: 'documentation',
+    checkedOn: '2026-11-27',
+    evidence: 'the page, and the page before it (Surge-Signature)',
+    secret: 'the signing secret of the endpoint (whsec_…)',
+    schemes: [
+      standardWebhooks,
+      { ...timedHmac('surge-signature', ['t', 'v1'], 300), when: { 'header:webhook-id': false } },
+    ],
+    type: '{json:type}',
+    id: ['{header:webhook-id}', '{json:id}'],
+    deduplicate: '{body}',
+    note: 'Endpoints that have not moved to Standard Webhooks are signed in the header `Surge-Signature`, with the secret as it is.',
   },
 } as const satisfies Record<string, Preset>

@@ -1,4 +1,5 @@
 /** What a test sends that gives no body: what is read of one of the provider, and nothing else. */
+import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { itemsAt, pathOf } from '../engine/places.ts'
 import type { Preset, Text } from '../preset.ts'
@@ -19,7 +20,7 @@ export const sendsForms = ({ reads, unwrap, schemes }: Preset): boolean =>
     schemes.some((scheme) => signedBy(scheme)?.includes('{params}')))
 
 export function madeUp(preset: Preset, type = preset.example ?? 'event'): MadeUp {
-  const { split, unwrap, deduplicate, schemes } = preset
+  const { split, unwrap, unwraps, deduplicate, schemes } = preset
   const headers: Record<string, string> = {}
   const fields: Record<string, string> = {}
   const json = listAt(split)
@@ -31,7 +32,8 @@ export function madeUp(preset: Preset, type = preset.example ?? 'event'): MadeUp
     else if (kind === 'json') putAt(json, pathOf(name), value)
     else if (kind === 'key') putAt(json, [named(name.split(','), value)], value)
     else if (kind === 'item') putAt(item, pathOf(name), value)
-    else if (kind === 'form' && path !== undefined) putAt(json, pathOf(path), value)
+    else if ((kind === 'form' || kind === 'xml') && path !== undefined)
+      putAt(json, pathOf(path), value)
     else if (kind === 'form' && field !== unwrap) fields[field] = value
   }
   for (const text of [firstOf(deduplicate), ...schemes.map(signedBy)]) {
@@ -44,7 +46,15 @@ export function madeUp(preset: Preset, type = preset.example ?? 'event'): MadeUp
     put(place, (isLast ? parts.slice(at).join('.') : parts[at]) || 'event')
   }
   if (!sendsForms(preset)) return { headers, body: json }
-  return { headers, body: unwrap === undefined ? fields : { [unwrap]: JSON.stringify(json) } }
+  if (unwrap === undefined) return { headers, body: fields }
+  return { headers, body: { [unwrap]: unwraps === 'xml' ? xmlOf(json) : JSON.stringify(json) } }
+}
+
+/** In base64. Each is another, as notifications with a time are. */
+function xmlOf(json: unknown): string {
+  const elements = Object.entries({ id: randomUUID(), ...(json as object) })
+  const text = elements.map(([name, value]) => `<${name}>${String(value)}</${name}>`).join('')
+  return Buffer.from(`<notification>${text}</notification>`).toString('base64')
 }
 
 const named = (names: readonly string[], wanted: string): string =>

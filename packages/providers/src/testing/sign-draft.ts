@@ -59,7 +59,8 @@ function putSignature(
   const list: string[] = []
   const separator = [signature.separator ?? ','].flat()[0] ?? ','
   const putOrList = (place: Place, value: string) => {
-    if (place.startsWith('field:')) list.push(`${place.slice('field:'.length)}=${value}`)
+    if (place.startsWith('element:')) list.push(value)
+    else if (place.startsWith('field:')) list.push(`${place.slice('field:'.length)}=${value}`)
     else draft.put(place, value)
   }
   if (timestamp) {
@@ -69,16 +70,19 @@ function putSignature(
   if (covers) known.covered = cover(draft, covers, putOrList)
   if (list.length > 0) known.list = { text: list.join(separator), separator }
   for (const bind of scheme.binds ?? []) {
-    const value = bind.orAbsent ? findAt(bind.in)(draft.reading()) : undefined
+    const [place] = [bind.in].flat() as [Place]
+    const value = bind.orAbsent ? findAt(place)(draft.reading()) : undefined
     if (value !== undefined) draft.put(bind.of?.slice(1, -1) as Place, value)
-    else if (!bind.orAbsent) draft.put(bind.in, boundValue(draft, bind, known))
+    else if (!bind.orAbsent) draft.put(place, boundValue(draft, bind, known))
   }
 
   const make = (reading: Reading) =>
     (signature.prefix ?? '') + signatureOf(scheme, textOf(signed, { ...reading, ...known }), keys)
   const [place] = [signature.in].flat() as [Place]
   if (scheme.eachItem) draft.putEach(split, place, make)
-  else if (signature.field === undefined) draft.put(place, make(draft.reading()))
+  else if (signature.field === undefined && list.length > 0) {
+    draft.put(place, [...list, make(draft.reading())].join(separator))
+  } else if (signature.field === undefined) draft.put(place, make(draft.reading()))
   else {
     list.push(`${signature.field}=${make(draft.reading())}`)
     draft.put(place, list.join(separator))
@@ -125,7 +129,8 @@ function jwt(draft: Draft, scheme: JwtScheme, keys: SigningKeys): string {
     ...(scheme.audience === undefined ? {} : { aud: scheme.audience }),
   }
   for (const bind of scheme.binds ?? []) {
-    claims[bind.in.slice('claim:'.length)] = boundValue(draft, bind, { secret: keys.secret })
+    const [place] = [bind.in].flat() as [Place]
+    claims[place.slice('claim:'.length)] = boundValue(draft, bind, { secret: keys.secret })
   }
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const text = `${part({ alg, typ: 'JWT', kid: 'test' })}.${part(claims)}`

@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { needsPublicKey } from '../engine/algorithms.ts'
+import { findAt } from '../engine/places.ts'
+import { chosen, type RowOptions } from '../engine/chosen.ts'
 import type { Place, Preset } from '../preset.ts'
 import type { Scheme } from '../preset-schemes.ts'
 import { presets } from '../presets/all.ts'
@@ -62,7 +64,9 @@ export function signed(
       `signed: there is no preset "${provider}": providers.list() of @svc/providers has their names`,
     )
   }
-  const preset: Preset = presets[provider as keyof typeof presets]
+  const row: Preset = presets[provider as keyof typeof presets]
+  assertSignable(row)
+  const preset = chosen(row, options as RowOptions)
   const draft = draftOf(preset, body, options)
   const scheme = schemeFor(preset, draft, options)
   assertGiven(preset, scheme, options)
@@ -114,15 +118,23 @@ function schemeFor(
   { secret = '', privateKey }: SignedOptions,
 ): Scheme {
   const begins = preset.schemes.flatMap(({ secretBegins }) => secretBegins ?? [])
+  const has = (place: string) => findAt(place as Place)(draft.reading()) !== undefined
   const possible = preset.schemes.filter((scheme) => !isFetched(scheme))
   const fits = (scheme: Scheme) => {
-    const { secretBegins, binds = [] } = scheme
+    const { secretBegins, binds = [], when = {} } = scheme
+    if (Object.keys(when).some((place) => place.startsWith('option:') && !has(place))) return false
     if (signsFields(scheme) && !draft.isForm) return false
     const isForSecret =
       secretBegins === undefined
         ? !begins.some((begin) => secret.startsWith(begin))
         : secret.startsWith(secretBegins)
-    return isForSecret && !(draft.isForm && binds.some((bind) => bind.in.startsWith('query:')))
+    return (
+      isForSecret &&
+      !(
+        draft.isForm &&
+        binds.some((bind) => [bind.in].flat().some((one) => one.startsWith('query:')))
+      )
+    )
   }
   const candidates = possible.filter(fits)
   const found =
@@ -130,10 +142,13 @@ function schemeFor(
     possible.find((scheme) => privateKey !== undefined && hasKeyPair(scheme)) ??
     candidates[0]
   if (found) return found
+  throw new Error(`signed: the secret is none of ${preset.name}: it is ${preset.secret}`)
+}
+
+function assertSignable({ name, schemes }: Preset): void {
+  if (!schemes.every(isFetched)) return
   throw new Error(
-    possible.length === 0
-      ? `signed: ${preset.name} has keys of its own, which a host fetches from it: a test cannot sign for it. Give its source a verify of the test's own`
-      : `signed: the secret is none of ${preset.name}: it is ${preset.secret}`,
+    `signed: ${name} has keys of its own, which a host fetches from it: a test cannot sign for it. Give its source a verify of the test's own`,
   )
 }
 
@@ -144,7 +159,7 @@ const signsFields = (scheme: Scheme): boolean =>
 const isFetched = (scheme: Scheme): boolean =>
   scheme.algorithm === 'jwt'
     ? scheme.key !== 'secret'
-    : 'signature' in scheme && scheme.key?.certificate !== undefined
+    : 'signature' in scheme && (scheme.key?.certificate ?? scheme.key?.jwks) !== undefined
 
 const hasKeyPair = (scheme: Scheme): boolean =>
   scheme.algorithm === 'jwt'

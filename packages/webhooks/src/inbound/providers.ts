@@ -10,6 +10,7 @@ import {
   stageOf,
   vainOption,
   type Need,
+  type NeedValue,
   type Preset,
   type Respond as RespondOfRow,
 } from '@svc/providers/internal'
@@ -63,9 +64,9 @@ type SecretOf<Row> = Row extends { secret: null } ? object : { secretName: Secre
 
 /** The options of one preset: those that all have, and what the provider needs besides. */
 export type ProviderOptions<Id extends ProviderId> = CommonOptions &
-  SecretOf<Presets[Id]> &
-  Record<NeedsOf<Presets[Id]>, string> &
-  Partial<Record<MayNeedOf<Presets[Id]>, string | undefined>>
+  SecretOf<Presets[Id]> & { [Name in NeedsOf<Presets[Id]>]: NeedValue<Name> } & {
+    [Name in MayNeedOf<Presets[Id]>]?: NeedValue<Name> | undefined
+  }
 
 /** A function for each preset: it takes the options of its provider and makes a source. */
 export type Providers = {
@@ -93,7 +94,7 @@ export const providers: Providers = Object.freeze({
   list: () => listProviders().map(({ checkedOn: _, source: __, ...shown }) => shown),
 }) as Providers
 
-type Settled = CommonOptions & { secretName?: SecretName } & Partial<Record<Need, string>>
+type Settled = CommonOptions & { secretName?: SecretName } & { [Name in Need]?: NeedValue<Name> }
 
 /**
  * Makes a source of a row and the options of a host.

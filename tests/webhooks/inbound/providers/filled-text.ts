@@ -1,4 +1,5 @@
 // The texts of rows with the values of a request, written apart from the engine's.
+import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /** What a provider's server has of a request before it is sent. */
@@ -58,6 +59,12 @@ function value(place: string, request: Working): string | undefined {
   switch (place.split(':')[0]) {
     case 'body':
       return bodyOf(request)
+    case 'sha256-hex':
+      return createHash('sha256')
+        .update(value(name, request) ?? '')
+        .digest('hex')
+    case 'base64url':
+      return Buffer.from(value(name, request) ?? '').toString('base64url')
     case 'timestamp':
       return request.timestamp
     case 'method':

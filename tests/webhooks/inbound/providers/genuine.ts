@@ -6,21 +6,13 @@ import type { InboundRequest, InboundSource } from '@svc/webhooks'
 import { ProviderClient } from '../../../../packages/providers/src/provider-client.ts'
 import type { Place, Preset } from '../../../../packages/providers/src/preset.ts'
 import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
+import { NEEDS, needsOf, ORIGIN } from '../../../providers/needs.ts'
 import type { Unsigned } from './filled-text.ts'
 import { keysFor, type Keys, type Signed } from './sign.ts'
 
+export { ORIGIN } from '../../../providers/needs.ts'
+
 export const NOW_MS = 1_800_000_000_000
-export const ORIGIN = 'https://example.com'
-const OPTIONS: Record<string, string> = {
-  publicOrigin: ORIGIN,
-  verifyTokenSecretName: 'VERIFY_TOKEN',
-  topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
-  webhookId: '8PT597110X687430LKGECATA',
-  clientId: 'client-1',
-  serviceAccount: 'push@acme.iam.gserviceaccount.com',
-  audience: 'https://example.com/hooks',
-  username: 'sender',
-}
 
 const tls = (name: string) =>
   readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8')
@@ -56,20 +48,23 @@ export function providerClientFor(
   return new ProviderClient(async () => ({ statusCode: 200, body }), now, roots)
 }
 
+const XML = Buffer.from('<notification><kind>x-1</kind></notification>').toString('base64')
+
 /** The places that the texts of a row name, so that a request has something there. */
 function placesIn(...texts: (string | undefined)[]): string[] {
   return texts.flatMap((text = '') =>
-    [...text.matchAll(/\{((?!key:)[a-z]+:[^{}|]+)/g)].map(([, at = '']) => at),
+    [...text.matchAll(/\{((?!key:|base64url:|option:)[a-z]+:[^{}|]+)/g)].map(([, at = '']) => at),
   )
 }
 
 /** An event of the provider before it is signed. */
 export function eventOf(
-  { split, type, deduplicate, unwrap }: Preset,
+  { split, type, deduplicate, unwrap, unwraps }: Preset,
   scheme: Scheme,
   path = '/hooks',
 ): Unsigned {
-  const text = 'signature' in scheme ? scheme.signed : undefined
+  const text =
+    'signature' in scheme ? scheme.signed : scheme.algorithm === 'jwt' ? scheme.detached : undefined
   const signature = 'signature' in scheme ? [scheme.signature.in].flat()[0] : undefined
   const isForm = signature?.startsWith('form:') === true || /\{(?:form:|params\})/.test(text ?? '')
   const isWrapped = isForm && unwrap !== undefined
@@ -77,18 +72,20 @@ export function eventOf(
     method: 'POST',
     url: ORIGIN + path,
     headers: {},
-    options: OPTIONS,
+    options: NEEDS,
     split,
     ...(isForm && !isWrapped
       ? { form: { From: '+14158675309', To: '+18005551212' } }
       : { json: jsonFor(split) }),
   }
+  const kid = 'signature' in scheme ? scheme.key?.jwks?.kid : undefined
+  if (kid) unsigned.headers[kid.slice('header:'.length)] = 'k1'
   const wanted = placesIn(text, ...[type ?? []].flat(), ...[deduplicate ?? []].flat()).filter(
     (place) => scheme.when?.[place as Place] !== false,
   )
   for (const place of new Set(wanted)) fill(unsigned, place, isForm && !isWrapped)
   if (isWrapped) {
-    unsigned.form = { [unwrap]: JSON.stringify(unsigned.json) }
+    unsigned.form = { [unwrap]: unwraps === 'xml' ? XML : JSON.stringify(unsigned.json) }
     delete unsigned.json
   }
   const certificate = 'signature' in scheme && scheme.key?.certificate
@@ -151,10 +148,9 @@ export const make = (
   path = '/hooks',
   secretName: string | readonly string[] = 'SECRET',
 ): InboundSource => {
-  const needs = Object.fromEntries((preset.needs ?? []).map((need) => [need, OPTIONS[need]]))
   const options = {
     path,
-    ...needs,
+    ...needsOf(preset),
     ...(preset.secret !== null && { secretName }),
     ...(preset.handshakes?.some(({ store }) => store) && { onHandshake: () => {} }),
   }

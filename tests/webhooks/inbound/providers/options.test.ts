@@ -99,6 +99,9 @@ t.test('every preset is a source that a host takes', async (t) => {
     serviceAccount: 's@example.com',
     audience: 'a',
     username: 'u',
+    authUrl: 'https://example.com/auth',
+    publicKey: 'k',
+    bundleId: 'com.example',
   }
   for (const [id, preset] of Object.entries(presets)) {
     const { secret, needs = [] } = preset as { secret: string | null; needs?: readonly string[] }

@@ -1,10 +1,8 @@
 // Every preset: a genuine request, a repeat, a forged one, an old one, a wrong secret.
 import t from 'tap'
-import type { ProviderId } from '@svc/webhooks/providers'
 import type { SecretLookup } from '@svc/webhooks'
-import type { Preset } from '../../../../packages/providers/src/preset.ts'
 import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
-import { presets } from '../../../../packages/providers/src/presets/all.ts'
+import { ROWS } from '../../../providers/needs.ts'
 import { eventOf, isFetched, keys, make, NOW_MS, providerClientFor, requestOf } from './genuine.ts'
 import { signed, type Signed } from './sign.ts'
 
@@ -40,18 +38,21 @@ function forged(scheme: Scheme, request: Signed): Signed {
 
 /** Whether the secret is the key: of a key that is fetched it only opens the door to that. */
 const isKey = (scheme: Scheme): boolean =>
-  !isFetched(scheme) && !(scheme.algorithm === 'jwt' && scheme.key !== 'secret')
+  !isFetched(scheme) &&
+  !('signature' in scheme && scheme.key?.jwks !== undefined) &&
+  !(scheme.algorithm === 'jwt' && scheme.key !== 'secret')
 
 const bindsBody = (scheme: Scheme): boolean =>
   scheme.binds?.some(({ of = '{body}' }) => of === '{body}') === true ||
-  ('signature' in scheme && /\{(?:body|params|crc32)\}/.test(scheme.signed ?? '{body}'))
+  ('signature' in scheme && /(?:\{|hex:)(?:body|params|crc32)\}/.test(scheme.signed ?? '{body}')) ||
+  (scheme.algorithm === 'jwt' && scheme.detached !== undefined)
 
 const toleranceOf = (scheme: Scheme): number | undefined => {
   if ('timestamp' in scheme) return scheme.timestamp?.toleranceSeconds
   return scheme.algorithm === 'jwt' ? scheme.toleranceSeconds : undefined
 }
 
-for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
+for (const [id, preset] of ROWS) {
   t.test(`${id}: genuine requests are accepted, forged and old ones refused`, async (t) => {
     t.intercept(Date, 'now', { value: () => NOW_MS })
     const source = make(id, preset)

@@ -4,28 +4,17 @@ import { providers, type ProviderId } from '@svc/webhooks/providers'
 import { signed, type SignedRequest } from '@svc/testing'
 import type { InboundSource } from '@svc/webhooks'
 import type { Preset } from '../../../../packages/providers/src/preset.ts'
+import { NEEDS, needsOf, ORIGIN } from '../../../providers/needs.ts'
 import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
 import { presets } from '../../../../packages/providers/src/presets/all.ts'
 import { hostOf, type Host } from '../host.ts'
 import { hostOf as countingHostOf } from './counting-host.ts'
 import { keysFor, type Keys } from './sign.ts'
 
-const ORIGIN = 'https://example.com'
-const OPTIONS: Record<string, string> = {
-  publicOrigin: ORIGIN,
-  verifyTokenSecretName: 'VERIFY_TOKEN',
-  topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
-  webhookId: '8PT597110X687430LKGECATA',
-  clientId: 'client-1',
-  serviceAccount: 'push@acme.iam.gserviceaccount.com',
-  audience: ORIGIN,
-  username: 'sender',
-}
-
 const isFetched = (scheme: Scheme): boolean =>
   scheme.algorithm === 'jwt'
     ? scheme.key !== 'secret'
-    : 'signature' in scheme && scheme.key?.certificate !== undefined
+    : 'signature' in scheme && (scheme.key?.certificate ?? scheme.key?.jwks) !== undefined
 
 interface Sender {
   id: ProviderId
@@ -40,11 +29,11 @@ const senders: Sender[] = (Object.entries(presets) as [ProviderId, Preset][]).fl
   },
 )
 
-function sourceOf({ id, preset: { needs = [], secret } }: Sender): InboundSource {
+function sourceOf({ id, preset }: Sender): InboundSource {
   const options = {
     path: `/hooks/${id}`,
-    ...(secret !== null && { secretName: id }),
-    ...Object.fromEntries(needs.map((need) => [need, OPTIONS[need]])),
+    ...(preset.secret !== null && { secretName: id }),
+    ...needsOf(preset),
   }
   return (providers[id] as (options: object) => InboundSource)(options)
 }
@@ -52,7 +41,7 @@ function sourceOf({ id, preset: { needs = [], secret } }: Sender): InboundSource
 function signedBy({ id, keys }: Sender): SignedRequest {
   const pem = keys.private?.export({ type: 'pkcs8', format: 'pem' }).toString()
   return signed(id, undefined, {
-    ...OPTIONS,
+    ...NEEDS,
     url: `${ORIGIN}/hooks/${id}`,
     ...(pem === undefined ? { secret: keys.secret } : { privateKey: pem }),
   })

@@ -8,7 +8,7 @@ import type { ProviderId } from '@svc/webhooks/providers'
 import type { InboundSource } from '@svc/webhooks'
 import type { Preset } from '../../../../packages/providers/src/preset.ts'
 import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
-import { presets } from '../../../../packages/providers/src/presets/all.ts'
+import { ROWS } from '../../../providers/needs.ts'
 import { hostOf, type Host } from './counting-host.ts'
 import { certificateFor, eventOf, keys, make, ORIGIN } from './genuine.ts'
 import { signed, type Keys, type Signed } from './sign.ts'
@@ -29,7 +29,7 @@ const signedAt = (
   ms: number,
 ): Signed => signed(scheme, eventOf(preset, scheme, path), own, ms)
 
-const senders = (Object.entries(presets) as [ProviderId, Preset][]).flatMap(([id, preset]) =>
+const senders = ROWS.flatMap(([id, preset]) =>
   preset.schemes.flatMap((scheme, place): Omit<Sender, 'request'>[] => {
     const path = `/${id}/${place}`
     // Confirmations, which are no events.
@@ -84,11 +84,15 @@ const placesOf = (scheme: Scheme): string[] => {
 }
 
 const signedText = (scheme: Scheme): string =>
-  'signature' in scheme ? (scheme.signed ?? '{body}') : ''
+  'signature' in scheme
+    ? (scheme.signed ?? '{body}')
+    : scheme.algorithm === 'jwt'
+      ? (scheme.detached ?? '')
+      : ''
 
 const bindsBody = (scheme: Scheme): boolean =>
   scheme.binds?.some(({ of = '{body}' }) => of === '{body}') === true ||
-  /\{(?:body|params|crc32|form:[^}]+)\}/.test(signedText(scheme))
+  /\{(?:sha256-hex:|base64url:)?(?:body|params|crc32|form:[^}]+)\}/.test(signedText(scheme))
 
 const bindsUrl = (scheme: Scheme): boolean =>
   /\{(?:url|path)\}/.test(signedText(scheme)) ||
@@ -116,6 +120,7 @@ function freeHeaders({ preset, scheme, request }: Sender): string[] {
 const expectedOf = ({ preset, request }: Sender): unknown => {
   const isForm = request.headers['content-type'] === FORM
   const fields = Object.fromEntries(new URLSearchParams(request.body))
+  if (preset.unwraps === 'xml') return { kind: 'x-1' }
   if (isForm) return preset.unwrap ? JSON.parse(fields[preset.unwrap]!) : fields
   return JSON.parse(request.body)
 }

@@ -6,23 +6,13 @@ import type { Sample } from '../../../providers/samples/sample.ts'
 import { vectors } from '../../../providers/vectors.ts'
 import { presets } from '../../../../packages/providers/src/presets/all.ts'
 import type { Preset } from '../../../../packages/providers/src/preset.ts'
+import { needsOf } from '../../../providers/needs.ts'
 
-const needed = {
-  publicOrigin: 'https://example.com',
-  verifyTokenSecretName: 'VERIFY_TOKEN',
-  topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
-  webhookId: 'WEBHOOK',
-  clientId: 'client',
-  serviceAccount: 'push@acme.iam.gserviceaccount.com',
-  audience: 'https://example.com/hooks',
-  username: 'user',
-}
-
-function sourceOf(id: ProviderId, { needs = [], secret }: Preset): InboundSource {
+function sourceOf(id: ProviderId, preset: Preset): InboundSource {
   const options = {
     path: '/hooks',
-    ...(secret !== null && { secretName: 'SECRET' }),
-    ...Object.fromEntries(needs.map((need) => [need, needed[need]])),
+    ...(preset.secret !== null && { secretName: 'SECRET' }),
+    ...needsOf(preset),
   }
   return (providers[id] as (options: object) => InboundSource)(options)
 }
@@ -46,6 +36,7 @@ const asName = (id: string, type: string): string =>
 
 /** Senders whose keys are of what a verification finds signed. */
 const keyOfVerified: readonly string[] = [
+  'appStore',
   'ghost',
   'knock',
   'mercadoPago',
@@ -62,7 +53,7 @@ for (const [id, row] of Object.entries(presets) as [ProviderId, Preset][]) {
       const { request, text } = requestOf(sample)
       const field = new URLSearchParams(text).get(row.unwrap ?? '')
       const parsed: unknown =
-        typeof sample.body === 'string' ? JSON.parse(field ?? 'null') : sample.body
+        typeof sample.body === 'string' && !row.unwraps ? JSON.parse(field ?? 'null') : sample.body
       const item = split ? split(parsed)[0] : undefined
       const name = typeof publishAs === 'function' ? publishAs(request, text, item) : publishAs
       t.equal(name, asName(id, sample.type), sample.type)

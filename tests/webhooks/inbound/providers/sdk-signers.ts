@@ -114,7 +114,9 @@ export const SIGNERS: readonly Signer[] = [
         twilio.getExpectedTwilioSignature('token', `${ORIGIN}${PATH}`, FORM),
       ),
   },
-  ...(['svix', 'clerk', 'resend'] as const).map((provider) => bySvix(provider)),
+  ...(['svix', 'clerk', 'resend', 'brex', 'stytch', 'incidentIo', 'recallAi'] as const).map(
+    (provider) => bySvix(provider),
+  ),
   ...(
     [
       'standardWebhooks',
@@ -127,6 +129,7 @@ export const SIGNERS: readonly Signer[] = [
       'gitlab',
     ] as const
   ).map((provider) => byStandard()(provider)),
+  byStandard()('surge'),
   byStandard()('supabaseAuth', `v1,${WHSEC}`),
   byStandard('finch-event-id', 'finch')('finch'),
   // Their secrets are the keys as they are, which the library takes in base64.

@@ -2,6 +2,7 @@
 import {
   createHash,
   createHmac,
+  createPrivateKey,
   generateKeyPairSync,
   sign as signWith,
   type KeyObject,
@@ -12,6 +13,7 @@ import type {
   Scheme,
   SignatureScheme,
 } from '../../../../packages/providers/src/preset-schemes.ts'
+import { CHAIN } from '../../../providers/needs.ts'
 import { bodyOf, filled, itemOf, type Unsigned, type Working } from './filled-text.ts'
 
 export interface Signed {
@@ -33,13 +35,21 @@ const HMACS: Record<string, string> = {
   'hmac-sha256': 'sha256',
   'hmac-sha512': 'sha512',
 }
+const JWT_HASHES: Record<string, string> = { RS256: 'sha256', RS512: 'sha512', ES256: 'sha256' }
 
 export function keysFor(scheme: Scheme): Keys {
   if (scheme.algorithm === 'jwt') {
     if (scheme.algorithms.includes('HS256')) return { secret: 'a shared key of a provider' }
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
-    const { publicKey, privateKey } = scheme.algorithms.includes('ES256') ? pair : rsa
+    if (scheme.key !== 'secret' && 'x5c' in scheme.key) {
+      return { secret: '', private: createPrivateKey(CHAIN.leafKey) }
+    }
+    const { publicKey, privateKey } = scheme.algorithms.includes('EdDSA')
+      ? generateKeyPairSync('ed25519')
+      : scheme.algorithms.includes('ES256')
+        ? pair
+        : rsa
     return {
       secret: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
       private: privateKey,
@@ -57,6 +67,10 @@ export function keysFor(scheme: Scheme): Keys {
           ? generateKeyPairSync('rsa', { modulusLength: 2048 })
           : undefined
   if (!public_) return { secret: writtenSecret(key) }
+  if (key.jwks) {
+    const jwk = { ...public_.publicKey.export({ format: 'jwk' }), kid: 'k1' }
+    return { secret: '', private: public_.privateKey, jwk }
+  }
   const der = public_.publicKey.export({ type: 'spki', format: 'der' })
   const text =
     key.form === 'raw'
@@ -80,7 +94,12 @@ export function signed(scheme: Scheme, unsigned: Unsigned, keys: Keys, nowMs: nu
   for (const [place, wanted] of Object.entries(scheme.when ?? {})) {
     const value = Array.isArray(wanted) ? wanted[0] : wanted
     if (typeof value === 'string') put(request, place, filled(value, request))
-    else if (value === true && !place.startsWith('query:bodySHA256')) put(request, place, 'x')
+    else if (
+      value === true &&
+      !place.startsWith('option:') &&
+      !place.startsWith('query:bodySHA256')
+    )
+      put(request, place, 'x')
   }
   if (scheme.algorithm === 'token') {
     put(request, scheme.in, (scheme.prefix ?? '') + keys.secret)
@@ -107,7 +126,8 @@ function withSignature(
   request.secret = keys.secret
   if (timestamp) {
     request.timestamp = written(nowMs, timestamp.unit)
-    if (timestamp.in.startsWith('field:'))
+    if (timestamp.in.startsWith('element:')) list.push(request.timestamp)
+    else if (timestamp.in.startsWith('field:'))
       list.push(`${timestamp.in.slice(6)}=${request.timestamp}`)
     else put(request, timestamp.in, request.timestamp)
   }
@@ -127,7 +147,7 @@ function withSignature(
   for (const { in: place, of = '{body}', hash, encoding = 'hex' } of scheme.binds ?? []) {
     const text = filled(of, request)
     const value = hash ? createHash(hash).update(text).digest(encoding) : text
-    put(request, place, value)
+    put(request, [place].flat()[0] as string, value)
   }
   const text = filled(scheme.signed ?? '{body}', request)
   const made = encoded(scheme, keys, text)
@@ -135,7 +155,10 @@ function withSignature(
   if (signature.field !== undefined) {
     list.push(`${signature.field}=${made}`)
     put(request, first as string, list.join([signature.separator ?? ','].flat()[0]))
-  } else put(request, first as string, (signature.prefix ?? '') + made)
+  } else {
+    const [separator = ''] = [signature.separator ?? ''].flat()
+    put(request, first as string, [...list, (signature.prefix ?? '') + made].join(separator))
+  }
   return sent(request)
 }
 
@@ -167,25 +190,58 @@ function withJwt(scheme: JwtScheme, request: Working, keys: Keys, nowMs: number)
   }
   if (scheme.issuer !== undefined) claims['iss'] = scheme.issuer
   if (scheme.audience !== undefined) claims['aud'] = scheme.audience
-  for (const { in: place, of = '{body}', hash, encoding = 'hex' } of scheme.binds ?? []) {
+  for (const { in: place, of = '{body}', hash, encoding = 'hex', ifGiven } of scheme.binds ?? []) {
+    if (ifGiven) continue
     const text = filled(of, request)
-    claims[place.slice(6)] = hash ? createHash(hash).update(text).digest(encoding) : text
+    const value = hash ? createHash(hash).update(text).digest(encoding) : text
+    putAt(claims, [place].flat()[0]!.slice(6).split('.'), value)
   }
-  put(request, scheme.in, (scheme.prefix ?? '') + jwt({ alg, kid: 'k1' }, claims, keys))
+  if (scheme.time) {
+    const { in: place, unit } = scheme.time
+    if (place.startsWith('claim:')) claims[place.slice(6)] = nowMs
+    else put(request, place, written(nowMs, unit))
+  }
+  const isChain = scheme.key !== 'secret' && 'x5c' in scheme.key
+  if (isChain) claims['notificationUUID'] = 'n-1'
+  const header = isChain ? { alg, x5c: X5C } : { alg, kid: 'k1' }
+  if (scheme.key !== 'secret' && 'jwks' in scheme.key && scheme.key.jwks.kid) {
+    put(request, scheme.key.jwks.kid, 'k1')
+  }
+  const made =
+    scheme.detached === undefined
+      ? jwt(header, claims, keys)
+      : detached(header, filled(scheme.detached, request), keys)
+  put(request, scheme.in, (scheme.prefix ?? '') + made)
   return sent(request)
 }
 
-export function jwt(
-  header: { alg?: string | undefined; kid?: string },
-  claims: object,
-  keys: Keys,
-): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const text = `${part(header)}.${part(claims)}`
+/** The certificates of a JWT, the root last. */
+export const X5C = [CHAIN.leaf, CHAIN.intermediate, CHAIN.root].map((pem) =>
+  pem.replaceAll(/-----[A-Z ]+-----|\s/g, ''),
+)
+
+interface JwtHeader {
+  alg?: string | undefined
+  kid?: string
+  x5c?: readonly string[]
+}
+
+/** RFC 7515, appendix F. */
+function detached(header: JwtHeader, text: string, keys: Keys): string {
+  const [head, , signature] = jws(header, text, keys).split('.')
+  return `${head}..${signature}`
+}
+
+export const jwt = (header: JwtHeader, claims: object, keys: Keys): string =>
+  jws(header, JSON.stringify(claims), keys)
+
+function jws(header: JwtHeader, payload: string, keys: Keys): string {
+  const part = (value: string) => Buffer.from(value).toString('base64url')
+  const text = `${part(JSON.stringify(header))}.${part(payload)}`
   const bytes =
     header.alg === 'HS256'
       ? createHmac('sha256', keys.secret).update(text).digest()
-      : signWith(header.alg === 'EdDSA' ? null : 'sha256', Buffer.from(text), {
+      : signWith(JWT_HASHES[header.alg ?? ''] ?? null, Buffer.from(text), {
           key: keys.private!,
           dsaEncoding: 'ieee-p1363',
         })

@@ -6,21 +6,11 @@ import { signed, type SignedRequest } from '@svc/testing'
 import type { InboundRequest, InboundSource } from '@svc/webhooks'
 import { ProviderClient } from '../../../../packages/providers/src/provider-client.ts'
 import type { Preset } from '../../../../packages/providers/src/preset.ts'
+import { NEEDS, needsOf } from '../../../providers/needs.ts'
 import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
 import { presets } from '../../../../packages/providers/src/presets/all.ts'
 import { samples } from '../../../providers/samples/all.ts'
 import { keysFor } from './sign.ts'
-
-const OPTIONS: Record<string, string> = {
-  publicOrigin: 'https://example.com',
-  verifyTokenSecretName: 'VERIFY_TOKEN',
-  topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
-  webhookId: '8PT597110X687430LKGECATA',
-  clientId: 'client-1',
-  serviceAccount: 'push@acme.iam.gserviceaccount.com',
-  audience: 'https://example.com/hooks',
-  username: 'sender',
-}
 
 const noFetch = async () => {
   throw new Error('nothing is to be fetched')
@@ -29,13 +19,13 @@ const noFetch = async () => {
 const isFetched = (scheme: Scheme): boolean =>
   scheme.algorithm === 'jwt'
     ? scheme.key !== 'secret'
-    : 'signature' in scheme && scheme.key?.certificate !== undefined
+    : 'signature' in scheme && (scheme.key?.certificate ?? scheme.key?.jwks) !== undefined
 
-function sourceOf(id: ProviderId, { needs = [], secret }: Preset): InboundSource {
+function sourceOf(id: ProviderId, preset: Preset): InboundSource {
   const options = {
     path: '/hooks',
-    ...(secret !== null && { secretName: 'SECRET' }),
-    ...Object.fromEntries(needs.map((need) => [need, OPTIONS[need]])),
+    ...(preset.secret !== null && { secretName: 'SECRET' }),
+    ...needsOf(preset),
   }
   return (providers[id] as (options: object) => InboundSource)(options)
 }
@@ -61,7 +51,7 @@ for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
     const source = sourceOf(id, preset)
     const keys = keysFor(scheme)
     const options = {
-      ...OPTIONS,
+      ...NEEDS,
       url: 'https://example.com/hooks',
       ...(keys.private
         ? { privateKey: keys.private.export({ type: 'pkcs8', format: 'pem' }).toString() }
@@ -118,7 +108,7 @@ t.test('a request without a body is published under its type, and has a key', as
     if (!scheme || preset.type === undefined || !/[{]/.test([preset.type].flat()[0]!)) continue
     const keys = keysFor(scheme)
     const sent = signed(id, undefined, {
-      ...OPTIONS,
+      ...NEEDS,
       url: 'https://example.com/hooks',
       type: 'a.b',
       ...(keys.private
