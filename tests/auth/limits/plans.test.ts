@@ -171,3 +171,17 @@ t.test('once all may have changed, all are asked for, and the last ones stand in
   t.same(await Promise.all(['acme', 'globex'].map(nameOf)), ['pro', 'pro'])
   t.equal(asked.length, 4)
 })
+
+t.test('however often a plan changes, requests wait no longer than for two answers', async (t) => {
+  // Each change comes while the host is being asked: the answer may be of before.
+  const { nameOf, plans, asked, pass } = plansWith({ pro }, async () => {
+    await settled()
+    pass(700)
+    if (asked.length < 20) plans.forget('acme')
+    return 'pro'
+  })
+  await t.rejects(nameOf('acme'), new PlanUnknown())
+  t.equal(asked.length, 3, 'no question begins after two seconds')
+  await t.rejects(nameOf('acme'), new PlanUnknown())
+  t.equal(asked.length, 3, 'the next one begins a second later')
+})

@@ -160,16 +160,18 @@ export class Plans {
   }
 
   async #ask(tenant: string, asking: Asking): Promise<TenantPlan> {
+    const { now } = this.#parts
+    // However often the plan changes meanwhile, a request is decided.
+    const lastAt = now() + LONGEST_ANSWER_MS
     for (;;) {
       asking.isStale = false
-      const at = this.#parts.now()
+      const at = now()
       try {
         const name = await this.#nameOf(tenant)
-        if (asking.isStale) continue
-        return this.#learn(tenant, name, at)
+        if (!asking.isStale) return this.#learn(tenant, name, at)
+        if (now() >= lastAt) throw new Error('the plan has changed again while it was asked for')
       } catch (error) {
-        if (asking.isStale) continue
-        return this.#fail(tenant, error)
+        if (!asking.isStale || now() >= lastAt) return this.#fail(tenant, error)
       }
     }
   }

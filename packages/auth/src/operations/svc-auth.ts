@@ -114,7 +114,7 @@ export interface AuthOperations {
   revokeApiKey: (keyId: string, options?: OperationOptions) => Promise<void>
   /**
    * Tells that the plan of a tenant has changed: every process asks `planOf` again within a second of the
-   * commit, this one at once. What was refused under the old plan is decided by the new one.
+   * commit, this one at once where it is given no `db`. What was refused under the old plan is decided by the new one.
    *
    * @throws InvalidInput, InvalidOption, NoTransaction, Unavailable
    * @example
