@@ -288,6 +288,7 @@ const WITHOUT_METHOD = [
   'GET /_auth/forward-auth',
   'GET /_auth/me',
   'GET /_webhooks/asyncapi.json',
+  'GET /_webhooks/egress',
   'GET /_webhooks/jwks.json',
   'GET /_webhooks/public-keys',
   'POST /_auth/me/rotate',

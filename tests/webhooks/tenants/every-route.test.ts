@@ -92,6 +92,7 @@ const ATTACKS: Record<string, Attack> = {
   'GET /asyncapi.json': { path: () => '/asyncapi.json', refused: isSilent },
   'GET /public-keys': { path: () => '/public-keys', refused: isNotFound },
   'GET /jwks.json': { path: () => '/jwks.json', refused: isNotFound },
+  'GET /egress': { path: () => '/egress', refused: isNotFound },
 }
 
 for (const tenant of ['acme', null]) {

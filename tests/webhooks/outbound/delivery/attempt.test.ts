@@ -60,6 +60,7 @@ async function attempt(
     secret: 'whsec_AAAA',
     previousSecrets: [],
     headers: null,
+    fields: null,
     transform,
     timeoutMs,
   } as unknown as WebhookForDelivery
