@@ -66,7 +66,8 @@ export const QuotaExceeded = createError(
 )
 
 /**
- * Nobody can say which plan the tenant of the key has: see the header `Retry-After`. The guard's 503.
+ * The guard's 503: `planOf` gave no plan of the tenant, and no earlier answer or plan `default` stands in. See the
+ * header `Retry-After`.
  */
 export const PlanUnknown = createError(
   'SVC_AUTH_PLAN_UNKNOWN',

@@ -1,7 +1,7 @@
 /**
  * Which plan a tenant has, by the host's `planOf`. An answer is remembered for a minute, and until a change is
- * told of. Where there is no answer the last one holds for an hour, then the plan `default`; else nobody knows
- * what the tenant may do, and its requests are refused.
+ * reported. Where `planOf` gives no answer, the last answer holds for an hour, then the plan `default`. Without either
+ * the requests of the tenant are refused.
  */
 import { within } from '@svc/core/internal'
 import { PlanUnknown } from '../errors.ts'
@@ -64,7 +64,7 @@ export class Plans {
   #log: RareLog
   /** The answers that hold. Both maps have the oldest first. */
   #current = new Map<string, Answer>()
-  /** The answers before, for as long as they may stand in for one. */
+  /** The last answers, each for the hour in which it replaces one that does not come. */
   #former = new Map<string, Answer>()
   #asking = new Map<string, Asking>()
   #failures = new Map<string, Failure>()

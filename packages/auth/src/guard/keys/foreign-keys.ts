@@ -67,7 +67,7 @@ export class ForeignKeys {
     try {
       const given: unknown = this.#hash(text)
       if (typeof given === 'string' && given !== '') return given
-      // A rejection that nobody handles would end the process.
+      // Node ends the process at an unhandled rejection.
       if (given instanceof Promise) given.catch(() => {})
       this.#log.warn({ reason: 'it must return a text that is not empty, not a promise' })
     } catch (error) {
