@@ -20,9 +20,8 @@ const outpost: Transform = ({ event, eventId, deliveryId, payload, timestamp }) 
 const { DATABASE_URL, OUTPOST_URL, API_KEY } = process.env
 const app = Fastify()
 await app.register(svcCore, { database: DATABASE_URL!, worker: { enabled: false } })
-const allowedEvents = ['order.created', 'order.shipped']
-const transforms = { outpost }
-await app.register(svcWebhooks, { allowedEvents, transforms, defaultTransform: 'outpost' })
+const options = { allowedEvents: ['order.created', 'order.shipped'], transforms: { outpost } }
+await app.register(svcWebhooks, { ...options, defaultTransform: 'outpost' })
 await app.ready()
 const { transaction, webhooks } = app.svc
 

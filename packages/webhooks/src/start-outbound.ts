@@ -92,14 +92,15 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.onDrained(() => health.close())
   const fetch = createFetch({ timeoutMs: FETCH_TIMEOUT_MS, ...way })
   core.onDrained(() => fetch.close())
-  core.work(createDeliveryWorker(core, post, settings))
+  const probes =
+    probeEverySeconds === null ? null : new Probes(core, post, settings, probeEverySeconds)
+  core.work(createDeliveryWorker(core, post, settings, probes))
   core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async (stopping) => {
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
     const days = Math.max(longest, settings.deadLetterRetentionDays)
     await deleteOldDeadLetters(core.db, QUEUE, days, stopping)
   })
-  if (probeEverySeconds !== null) {
-    const probes = new Probes(core, post, settings, probeEverySeconds)
+  if (probes && probeEverySeconds !== null) {
     const seconds = checkEverySeconds(probeEverySeconds)
     core.every(seconds, 'probes of disabled webhooks', (stopping) => probes.run(stopping))
   }

@@ -73,6 +73,43 @@ for (const [what, maxAttempts, withoutJobs, headers] of [
   })
 }
 
+t.test('a probe that ends while its row is locked is ended by the next check', async (t) => {
+  const { app, register } = await startHost(t, {
+    deliveryTimeoutMs: 600_000,
+    autoDisable: { failingForSeconds: 3600, minAttempts: 1, probeEverySeconds: 60 },
+  })
+  const { db, underTest } = await useCore(app)
+  const other = await app.svc.database.connect()
+  t.teardown(() => other.release(true))
+  const receiver = await openReceiver({
+    async answer() {
+      await other.query('begin')
+      await other.query(`select from ${REGISTRATIONS} for no key update`)
+      return 500
+    },
+  })
+  t.teardown(() => receiver.close())
+  const { id } = await register(receiver.url)
+  await db.query(
+    `update ${REGISTRATIONS} set active = false, disabled_reason = 'failing',
+            disabled_at = now() - interval '2 hours'`,
+  )
+  const dueInSeconds = async () => {
+    const { rows } = await db.query(
+      `select extract(epoch from probe_after - now())::float8 as seconds
+         from ${REGISTRATIONS} where id = $1`,
+      [id],
+    )
+    return rows[0].seconds as number
+  }
+  await underTest.runTasks()
+  t.ok((await dueInSeconds()) > 500, 'its attempt may last so long')
+  await other.query('rollback')
+  await underTest.runTasks()
+  t.ok((await dueInSeconds()) < 61)
+  t.equal(receiver.received.length, 1)
+})
+
 t.test('many webhooks without deliveries do not keep others from being probed', async (t) => {
   const { core, receiver, probe, id } = await disabledWebhooks(t, 60)
   await probe()

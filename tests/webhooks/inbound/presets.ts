@@ -19,6 +19,7 @@ const VALID = {
   audience: 'https://example.com/hooks',
   authUrl: 'https://example.com/auth',
   bundleId: 'com.example',
+  publicKey: 'public-key',
 }
 
 /** What the host gives a preset, by what the vector says that the receiver holds. */
@@ -71,7 +72,7 @@ function askedFor(make: Make): Needs {
       const { message } = error as Error
       const [, missing] = /the option "(\w+)" is missing/.exec(message) ?? []
       if (/there is no option "secretName"/.test(message)) delete given['secretName']
-      else if (missing) {
+      else if (missing && missing in VALID) {
         needs.push(missing)
         given[missing] = VALID[missing as keyof typeof VALID]
       } else throw error

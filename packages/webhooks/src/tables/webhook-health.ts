@@ -148,16 +148,24 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
 
 /**
  * The probes of these webhooks have ended, or could not begin: the next ones are due after so many seconds,
- * or when they were. A row that another transaction has locked keeps its lease.
+ * or when they were. Returns those whose rows another transaction has locked: they keep their leases.
  */
-export async function endProbes(db: Db, ids: string[], seconds: number): Promise<void> {
-  if (ids.length === 0) return
-  await db.query(
-    `update svc."__svc.webhooks.registrations"
-        set probe_after = now() + make_interval(secs => $2)
-      where id in (select id from svc."__svc.webhooks.registrations"
-                    where id = any($1::uuid[]) and probe_after > now() + make_interval(secs => $2)
-                    order by id for no key update skip locked)`,
+export async function endProbes(db: Db, ids: string[], seconds: number): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.query(
+    `with leased as materialized (
+       select id from svc."__svc.webhooks.registrations"
+        where id = any($1::uuid[]) and probe_after > now() + make_interval(secs => $2)
+     ), free as materialized (
+       select id from svc."__svc.webhooks.registrations"
+        where id in (select id from leased) order by id for no key update skip locked
+     ), ended as (
+       update svc."__svc.webhooks.registrations"
+          set probe_after = now() + make_interval(secs => $2)
+        where id in (select id from free)
+     )
+     select id from leased where id not in (select id from free)`,
     [ids, seconds],
   )
+  return rows.map(({ id }: { id: string }) => id)
 }

@@ -11,9 +11,7 @@ import {
   type Worker,
 } from '@svc/core/internal'
 import { insertLogRows } from '../../tables/delivery-log.ts'
-import { endProbes } from '../../tables/webhook-health.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
-import type { AutoDisable } from '../health/auto-disable-options.ts'
 import { QUEUE } from '../delivery-queue.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'
@@ -37,6 +35,7 @@ import { skippedRows } from './log-entry.ts'
 import { isUndecided, UndecidedDeliveries } from './undecided-deliveries.ts'
 import { KnownWebhooks } from './known-webhooks.ts'
 import { prepareDeliveries, type PreparedDelivery } from './prepare-deliveries.ts'
+import type { Probes } from './probe.ts'
 import { attempts, hasReached, isGone, recordDeliveries } from './record-deliveries.ts'
 
 const READ_AGAIN_MS = 1000
@@ -45,15 +44,15 @@ const MAX_LARGE_BYTES = 32 * 1024 * 1024
 
 export interface WorkerSettings extends AttemptSettings {
   deliveryLogRetentionDays: number
-  autoDisable: AutoDisable | null
 }
 
 export function createDeliveryWorker(
   core: Core,
   post: Post,
   settings: WorkerSettings,
+  probes: Pick<Probes, 'end'> | null,
 ): Worker<DeliveryData, PreparedDelivery, AttemptRecord> {
-  const { deliveryLogRetentionDays: days, autoDisable } = settings
+  const { deliveryLogRetentionDays: days } = settings
   const budget = new ByteBudget(MAX_LARGE_BYTES)
   const known = new KnownWebhooks()
   const filters = new UndecidedDeliveries(core)
@@ -77,9 +76,7 @@ export function createDeliveryWorker(
       following.set(settled, runs)
       await recordDeliveries(core, db, days, settled, (run) => runs.push(run) > 0)
       // Only a host that probes has a probe to end.
-      if (autoDisable?.probeEverySeconds) {
-        await endProbes(db, settled.flatMap(failedProbe), autoDisable.probeEverySeconds)
-      }
+      await probes?.end(db, settled.flatMap(failedProbe))
     },
     followed(settled) {
       for (const run of following.get(settled) ?? []) run()

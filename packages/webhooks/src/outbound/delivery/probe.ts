@@ -6,6 +6,7 @@ import {
   tenantOfEvent,
   uuidv7,
   type Core,
+  type Db,
   type DeadLetter,
 } from '@svc/core/internal'
 import { insertLogRows } from '../../tables/delivery-log.ts'
@@ -58,6 +59,8 @@ export class Probes {
   #post: Post
   #settings: ProbeSettings
   #everySeconds: number
+  /** Webhooks whose probes have ended, but whose rows were locked then. */
+  #locked = new Set<string>()
   #budget = new ByteBudget(MAX_BYTES)
 
   constructor(core: Core, post: Post, settings: ProbeSettings, everySeconds: number) {
@@ -73,6 +76,9 @@ export class Probes {
    */
   async run(stopping: AbortSignal): Promise<void> {
     const { db } = this.#core
+    const again = [...this.#locked]
+    this.#locked.clear()
+    await this.end(db, again)
     // No second probe begins while one may be under way, in whichever process.
     const longestSeconds = this.#settings.deliveryTimeoutMs / 1000 + PROBE_MARGIN_SECONDS
     const leaseSeconds = Math.max(this.#everySeconds, longestSeconds)
@@ -83,6 +89,14 @@ export class Probes {
     }
   }
 
+  /**
+   * The probes of these webhooks have ended without success: the next ones are due in their time. Where a row is
+   * locked, for example as its attempts are counted, the next check ends the probe.
+   */
+  async end(db: Db, ids: string[], seconds = this.#everySeconds): Promise<void> {
+    for (const id of await endProbes(db, ids, seconds)) this.#locked.add(id)
+  }
+
   /** A waiting delivery is attempted by the pump, which has its slots and its order. */
   async #probeAll(ids: string[], stopping: AbortSignal): Promise<void> {
     const { db, queues, cipher, log } = this.#core
@@ -91,7 +105,7 @@ export class Probes {
     if (left.length === 0) return
     const waiting = await waitingOf({ queues }, db, left, 1)
     const isWaiting = (id: string): boolean => (waiting.get(id) ?? 0) > 0
-    await endProbes(db, left.filter(isWaiting), PROBE_AGAIN_SECONDS)
+    await this.end(db, left.filter(isWaiting), PROBE_AGAIN_SECONDS)
     const idle = await findWebhooksForDelivery(
       db,
       left.filter((id) => !isWaiting(id)),
@@ -108,7 +122,7 @@ export class Probes {
       }),
     )
     const probed = idle.map(({ id }) => id)
-    if (!stopping.aborted) await endProbes(db, probed, this.#everySeconds)
+    if (!stopping.aborted) await this.end(db, probed)
   }
 
   /** Without a waiting delivery: with the newest dead letter, or with a test where there is none to send. */
