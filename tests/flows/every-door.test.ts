@@ -187,6 +187,27 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     refused: [[{ id: UNKNOWN, event: 'no' }], [`POST ${base}/${UNKNOWN}/test`, { event: 'no' }]],
   },
   listEvents: { given: () => [[], [`GET ${base}/events`]], refused: [[]] },
+  feed: {
+    given: () => [
+      [{ after: 'start', events: ['order.*'], tenant: '' }],
+      [`GET ${base}/feed?after=start&events=order.*&tenant=`],
+    ],
+    refused: [[{ limit: 501 }], [`GET ${base}/feed?limit=501`]],
+  },
+  webhookFeed: {
+    given: async ({ webhook }) => {
+      const id = await webhook()
+      return [[{ id, after: 'start' }], [`GET ${base}/${id}/feed?after=start`]]
+    },
+    refused: [[{ id: UNKNOWN }], [`GET ${base}/${UNKNOWN}/feed`]],
+  },
+  event: {
+    given: async ({ event }) => {
+      const id = await event()
+      return [[id], [`GET ${base}/events/${id}`]]
+    },
+    refused: [['x'], [`GET ${base}/events/x`]],
+  },
   tryFilter: {
     given: () => [[{ filter: { event: 'order.created' }, events: '*' }]],
     refused: [[{ filter: { $no: 1 }, events: '*' }]],
@@ -339,6 +360,7 @@ function makers({ app, url }: Host) {
     const { webhookId, deliveryId } = await webhooks.deliver(attemptAt(await webhook()))
     return { webhookId, deliveryId }
   }
+  const event = async () => (await app.svc.events.publish('order.created', 1)).id
   const recovery = async () => {
     const webhookId = await webhook()
     const { id } = await webhooks.recover({ id: webhookId, what: 'dead', since: SINCE })
@@ -348,7 +370,7 @@ function makers({ app, url }: Host) {
     await app.inject({ method: 'POST', url: '/hook', payload: { n: count++ } })
     return (await webhooks.listInbound({ limit: 1 }))[0]!.id
   }
-  return { email, user, key, webhook, delivered, recovery, inbound }
+  return { email, user, key, webhook, delivered, event, recovery, inbound }
 }
 
 /** What came of it, without what differs each time; a refusal does not say which part of the request it was in. */

@@ -70,6 +70,9 @@ const CALLS: { [Part in 'events' | 'kv' | 'audit' | 'auth' | 'webhooks']: Calls<
     rotateSecret: ({ webhooks }) => webhooks.rotateSecret({ id: ID }),
     test: ({ webhooks }) => webhooks.test(ID),
     listEvents: LOCAL,
+    feed: ({ webhooks }) => webhooks.feed({ after: 'start', wait: 20 }),
+    webhookFeed: ({ webhooks }) => webhooks.webhookFeed({ id: ID }),
+    event: ({ webhooks }) => webhooks.event(ID),
     deliver: ({ webhooks }) =>
       webhooks.deliver({
         webhookId: ID,

@@ -1,5 +1,7 @@
 create type svc_jobs.job_state as enum ('created', 'retry', 'active', 'completed', 'cancelled', 'failed');
 
+create sequence svc."__svc.event_positions";
+
 create table svc."__svc.applications" (
   name text not null,
   since timestamp with time zone default now() not null,
@@ -209,10 +211,20 @@ create table svc."__svc.events" (
   published_at timestamp with time zone default now() not null,
   keep_until timestamp with time zone,
   trace_context text,
+  "position" bigint,
+  changed json,
   constraint "__svc.events_pkey" PRIMARY KEY (name, id)
 );
 CREATE INDEX "__svc.events_published_at_idx" ON svc."__svc.events" USING brin (published_at);
+CREATE INDEX events_by_position ON svc."__svc.events" USING btree ("position") INCLUDE (name) WHERE ("position" IS NOT NULL);
 CREATE INDEX events_of_tenants ON svc."__svc.events" USING btree (tenant, published_at) WHERE (tenant IS NOT NULL);
+CREATE INDEX events_of_tenants_by_position ON svc."__svc.events" USING btree (tenant, "position") INCLUDE (name) WHERE ((tenant IS NOT NULL) AND ("position" IS NOT NULL));
+CREATE CONSTRAINT TRIGGER take_position_of_event AFTER INSERT ON svc."__svc.events" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new."position" IS NULL)) EXECUTE FUNCTION svc."__svc.take_position_of_event"() -- enabled: A;
+
+create table svc."__svc.feed" (
+  deleted_to bigint not null,
+  constraint "__svc.feed_pkey" PRIMARY KEY (deleted_to)
+);
 
 create table svc."__svc.filter_changes" (
   filter_set bigint not null,
@@ -246,8 +258,10 @@ create table svc."__svc.processes" (
   closed_at timestamp with time zone,
   declares jsonb not null,
   is_locked boolean default false not null,
+  awaits_events boolean default false not null,
   constraint "__svc.processes_pkey" PRIMARY KEY (id)
 ) with (fillfactor=50);
+CREATE INDEX processes_that_await_events ON svc."__svc.processes" USING btree (id) WHERE (awaits_events AND (closed_at IS NULL));
 
 create table svc."__svc.recipient_states" (
   queue text collate "C" not null,
@@ -1337,6 +1351,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.feed_end"(OUT last bigint, OUT settled bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  -- A lock has the lowest 31 bits of its number. How far it is ahead of the last position, negative behind it.
+  ahead bigint;
+begin
+  last := coalesce(pg_sequence_last_value('svc."__svc.event_positions"'::regclass), 0);
+  select min((lock.objid::bigint - last + 1073741824) & 2147483647) - 1073741824 into ahead
+    from pg_locks as lock
+   where lock.locktype = 'advisory' and lock.classid = 7763009 and lock.objsubid = 2
+     and lock.database = (select oid from pg_database where datname = current_database());
+  settled := last + least(coalesce(ahead, 0), 0);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.filter_set"(event_name text, tenant text)
  RETURNS bigint
  LANGUAGE sql
@@ -1490,6 +1523,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.newest_position"()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  feed_end record;
+begin
+  select * into feed_end from svc."__svc.feed_end"();
+  return greatest((select max(position) from svc."__svc.events" where position <= feed_end.settled),
+                  (select deleted_to from svc."__svc.feed"));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.note_filter_change"()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1523,7 +1570,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], trace_contexts text[], deduplication_keys text[], deduplication_seconds double precision[], asked_events integer[], filters_seen pg_snapshot, asks_again boolean, matched_events integer[], matched_subscriptions text[], matched_recipients uuid[], undecided boolean[], offered_queues text[], offered_slots integer[], full_recipients text[], owner text, ended_jobs uuid[], retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, attached_rows json, lock_ms integer)
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], trace_contexts text[], deduplication_keys text[], deduplication_seconds double precision[], asked_events integer[], filters_seen pg_snapshot, asks_again boolean, matched_events integer[], matched_subscriptions text[], matched_recipients uuid[], undecided boolean[], offered_queues text[], offered_slots integer[], full_recipients text[], owner text, ended_jobs uuid[], retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, attached_rows json, lock_ms integer, changes text[], commits_at_once boolean)
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1574,6 +1621,10 @@ declare
   admitted_at pg_snapshot := asked_at;
   is_admitted boolean := filters_seen is null;
   is_written boolean := false;
+  -- Of the events, where they are taken at once.
+  positions bigint[];
+  -- Whether readers of the feed wait for an event.
+  is_awaited boolean;
 begin
   -- What was sent would be read as other characters.
   if current_setting('client_encoding') <> 'UTF8' then
@@ -1583,12 +1634,16 @@ begin
     perform set_config('lock_timeout', lock_ms::text, true);
   end if;
   tenants := array_replace(tenants, '', null);
+  if commits_at_once then
+    positions := svc."__svc.take_positions"(cardinality(event_ids), false);
+  end if;
 
   -- A single event, the ordinary case, is written if nobody has a filter: otherwise, and if it exists, it goes
   -- the way of all others.
   if cardinality(event_ids) = 1 and asked_events is null and deduplication_keys is null then
-    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-    select event_names[1], event_ids[1], payloads[1], tenants[1], nullif(trace_contexts[1], '')
+    insert into svc."__svc.events" (name, id, payload, tenant, trace_context, changed, position)
+    select event_names[1], event_ids[1], payloads[1], tenants[1], nullif(trace_contexts[1], ''),
+           nullif(changes[1], '')::json, positions[1]
      where not exists (
        select from svc."__svc.recipients"
         where filter is not null and event_name in (event_names[1], '*'))
@@ -1657,10 +1712,10 @@ begin
 
   if not is_written then
     with published as (
-      insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-      select name, id, payload, tenant, nullif(trace_context, '')
-        from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
-               as given (name, id, payload, tenant, trace_context, n)
+      insert into svc."__svc.events" (name, id, payload, tenant, trace_context, changed, position)
+      select name, id, payload, tenant, nullif(trace_context, ''), nullif(changed, '')::json, position
+        from unnest(event_names, event_ids, payloads, tenants, trace_contexts, changes, positions) with ordinality
+               as given (name, id, payload, tenant, trace_context, changed, position, n)
        where due is null or given.n = any(due)
        order by name collate "C", id collate "C"
       on conflict (name, id) do nothing
@@ -1839,10 +1894,14 @@ begin
               payloads;
     end loop;
   end if;
+  -- A process that has died is not waited for.
+  is_awaited := exists (
+    select from svc."__svc.processes"
+     where awaits_events and closed_at is null and renewed_at > now() - interval '1 minute');
   return json_build_object(
     'created', created,
     'jobs', coalesce(cardinality(job_events), 0),
-    'queues', coalesce(waiting, '{}'),
+    'queues', coalesce(waiting, '{}') || case when is_awaited then array['svc.feed'] else '{}' end,
     'restricted', coalesce(restricted, '[]'),
     'claimed', coalesce(claimed, '[]'),
     'publishedAt', extract(epoch from now()) * 1000,
@@ -1863,6 +1922,85 @@ begin
     select job.data ->> 'event', job.data ->> 'eventId' from svc_jobs.job as job
      where job.name in (of_queue, of_queue || '.dlq') and job.singleton_key = of_recipient
        and job.state in ('created', 'retry', 'active');
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.read_feed"(after bigint, names text[], of_tenant text, walked_at_most integer, most integer, most_bytes bigint)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  feed_end record;
+  settled bigint;
+  events json;
+  found_count int;
+  taken_count int;
+  last_taken bigint;
+  walked_count int;
+  walked_to bigint;
+  newest bigint;
+begin
+  select * into feed_end from svc."__svc.feed_end"();
+  settled := feed_end.settled;
+  with walked as (
+    (select name, id, tenant, published_at, changed, payload, position
+       from svc."__svc.events"
+      where coalesce(of_tenant, '') = '' and position > after and position <= settled
+      order by position limit walked_at_most)
+    union all
+    (select name, id, tenant, published_at, changed, payload, position
+       from svc."__svc.events"
+      where of_tenant <> '' and tenant = of_tenant and position > after and position <= settled
+      order by position limit walked_at_most)
+  ), wanted as materialized (
+    -- The names are one set of rows for all events: they are hashed.
+    select *, sum(octet_length(payload) + 500) over (order by position) as bytes
+      from (select * from walked
+             where name in (select unnest(names)) and (of_tenant is distinct from '' or tenant is null)
+             order by position limit most + 1) as found
+  ), taken as materialized (
+    select * from wanted
+     where bytes <= most_bytes or position = (select min(position) from wanted)
+     order by position limit most
+  )
+  select (select count(*) from wanted), count(*), max(position),
+         json_agg(json_build_object(
+           'position', position, 'name', name, 'id', id, 'tenant', tenant, 'changed', changed,
+           'publishedAt', extract(epoch from published_at)::float8 * 1000, 'payload', payload)
+           order by position)
+    into found_count, taken_count, last_taken, events
+    from taken;
+
+  if taken_count = found_count then
+    select count(*), max(position) into walked_count, walked_to
+      from (
+        (select position from svc."__svc.events"
+          where coalesce(of_tenant, '') = '' and position > after and position <= settled
+          order by position limit walked_at_most)
+        union all
+        (select position from svc."__svc.events"
+          where of_tenant <> '' and tenant = of_tenant and position > after and position <= settled
+          order by position limit walked_at_most)
+      ) as walked;
+    -- Only positions of events are handed out: a crash of Postgres may take back others.
+    if walked_count < walked_at_most then
+      select max(position) into newest from svc."__svc.events" where position <= settled;
+    end if;
+  end if;
+  return json_build_object(
+    'events', coalesce(events, '[]'),
+    'to', greatest(after, case when taken_count < found_count then last_taken
+                               else greatest(walked_to, newest) end),
+    'hasMore', taken_count < found_count or walked_count = walked_at_most,
+    -- A deletion of events that were not read any more shows in this later statement.
+    'deletedTo', (select deleted_to from svc."__svc.feed"),
+    'last', feed_end.last);
 end
 $function$;
 
@@ -2075,6 +2213,43 @@ begin
     )
     select gone.id, null::timestamptz from gone;
   end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.take_position_of_event"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  -- Of this transaction, and of this schema: one lock is enough for all its events.
+  holds boolean := current_setting('svc' || '.holds_feed', true) is not distinct from pg_current_xact_id()::text;
+begin
+  update svc."__svc.events" set position = (svc."__svc.take_positions"(1, holds))[1]
+   where name = new.name and id = new.id and position is null;
+  if not holds then
+    perform set_config('svc' || '.holds_feed', pg_current_xact_id()::text, true);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.take_positions"(count integer, holds boolean)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not holds then
+    perform pg_advisory_xact_lock_shared(
+      7763009,
+      (coalesce(pg_sequence_last_value('svc."__svc.event_positions"'::regclass), 0) & 2147483647)::int);
+  end if;
+  if count = 1 then
+    return array[nextval('svc."__svc.event_positions"'::regclass)];
+  end if;
+  return array(select nextval('svc."__svc.event_positions"'::regclass) from generate_series(1, count));
 end
 $function$;
 

@@ -9,6 +9,7 @@ export const BUILT_IN_SCOPES = [
   'auth:manage',
   'auth:verify',
   'audit:read',
+  'events:read',
   'webhooks:manage',
 ] as const
 

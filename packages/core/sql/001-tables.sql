@@ -15,6 +15,11 @@ create table svc."__svc.events" (
   keep_until timestamptz,
   -- The trace context of W3C of the span that published the event; null where nothing traces.
   trace_context text,
+  -- Its place in the feed: see "__svc.take_positions". Null until the commit of a transaction of a host.
+  position bigint,
+  -- The paths of the leaves that differ from what was before, as a list of texts; null where the publisher
+  -- did not say what was before.
+  changed json,
   -- This key is what makes a publish idempotent.
   primary key (name, id)
 );
@@ -23,6 +28,21 @@ create index on svc."__svc.events" using brin (published_at);
 
 -- For searches on behalf of a tenant: without it each would read the events of all.
 create index events_of_tenants on svc."__svc.events" (tenant, published_at) where tenant is not null;
+
+-- The feed walks along these, whatever names it is asked for.
+create index events_by_position on svc."__svc.events" (position) include (name) where position is not null;
+create index events_of_tenants_by_position on svc."__svc.events" (tenant, position) include (name)
+  where tenant is not null and position is not null;
+
+create sequence svc."__svc.event_positions" owned by svc."__svc.events".position;
+
+-- How far the feed is deleted: one row.
+create table svc."__svc.feed" (
+  -- The highest position of an event that was deleted since it was old.
+  deleted_to bigint primary key
+);
+
+insert into svc."__svc.feed" (deleted_to) values (0);
 
 -- Who wants which event. Read by every publish in every process, so that a process that only
 -- publishes queues the same jobs as any other. Where it `fans_out`, an event makes a
@@ -111,10 +131,16 @@ create table svc."__svc.processes" (
   declares jsonb not null,
   -- Whether the process holds the advisory lock of its id, on a connection that ends with it: then a
   -- lock that is gone says at once that the process has died.
-  is_locked boolean not null default false
+  is_locked boolean not null default false,
+  -- Whether readers of the feed wait in the process for the next event.
+  awaits_events boolean not null default false
 )
 -- Renewed every few seconds: room on the page for the new version of a row.
 with (fillfactor = 50);
+
+-- Read by every publish.
+create index processes_that_await_events on svc."__svc.processes" (id)
+  where awaits_events and closed_at is null;
 
 -- The recipient of a job is what it is for: the webhook of a delivery. A row here says that jobs for
 -- the recipient wait aside, in the lane -2 of pg-boss's table, or did so a while ago: fetches do not see

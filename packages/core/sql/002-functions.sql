@@ -154,6 +154,178 @@ begin atomic
      and wants.tenant = "__svc.recipients_of".tenant;
 end;
 
+-- The feed has the events in the order of their positions. A transaction that takes positions holds a shared
+-- lock until its end, with a number that is below all that it takes: the last one that was taken before. No
+-- position up to the least of these numbers is taken by an open transaction, so a reader that stops there leaves
+-- nothing out. A transaction of a host takes its positions as it commits, however long it was open.
+--
+-- With the rights of the owner: a role needs those on tables alone.
+create function svc."__svc.take_positions"(count int, holds boolean) returns bigint[]
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not holds then
+    perform pg_advisory_xact_lock_shared(
+      7763009,
+      (coalesce(pg_sequence_last_value('svc."__svc.event_positions"'::regclass), 0) & 2147483647)::int);
+  end if;
+  if count = 1 then
+    return array[nextval('svc."__svc.event_positions"'::regclass)];
+  end if;
+  return array(select nextval('svc."__svc.event_positions"'::regclass) from generate_series(1, count));
+end
+$$;
+
+-- The last position that was taken, and that up to which no open transaction has any. A reader asks for it before it
+-- takes the snapshot in which it reads: a transaction that holds no lock any more is committed in that.
+create function svc."__svc.feed_end"(out last bigint, out settled bigint)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- A lock has the lowest 31 bits of its number. How far it is ahead of the last position, negative behind it.
+  ahead bigint;
+begin
+  last := coalesce(pg_sequence_last_value('svc."__svc.event_positions"'::regclass), 0);
+  select min((lock.objid::bigint - last + 1073741824) & 2147483647) - 1073741824 into ahead
+    from pg_locks as lock
+   where lock.locktype = 'advisory' and lock.classid = 7763009 and lock.objsubid = 2
+     and lock.database = (select oid from pg_database where datname = current_database());
+  settled := last + least(coalesce(ahead, 0), 0);
+end
+$$;
+
+-- At the commit of a transaction of a host: the order of the feed is that of commits.
+create function svc."__svc.take_position_of_event"() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- Of this transaction, and of this schema: one lock is enough for all its events.
+  holds boolean := current_setting('svc' || '.holds_feed', true) is not distinct from pg_current_xact_id()::text;
+begin
+  update svc."__svc.events" set position = (svc."__svc.take_positions"(1, holds))[1]
+   where name = new.name and id = new.id and position is null;
+  if not holds then
+    perform set_config('svc' || '.holds_feed', pg_current_xact_id()::text, true);
+  end if;
+  return null;
+end
+$$;
+
+create constraint trigger take_position_of_event
+  after insert on svc."__svc.events" deferrable initially deferred for each row
+  when (new.position is null)
+  execute function svc."__svc.take_position_of_event"();
+
+-- Also in a session that acts as a replica.
+alter table svc."__svc.events" enable always trigger take_position_of_event;
+
+-- The position of the newest event before which no open transaction has any: what follows it is new.
+create function svc."__svc.newest_position"() returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  feed_end record;
+begin
+  select * into feed_end from svc."__svc.feed_end"();
+  return greatest((select max(position) from svc."__svc.events" where position <= feed_end.settled),
+                  (select deleted_to from svc."__svc.feed"));
+end
+$$;
+
+-- A page of the feed, as JSON: the events after a position whose names are wanted, in their order, and the position
+-- up to which these are all. Where old events after that position were deleted, `deletedTo` is above it.
+create function svc."__svc.read_feed"(
+  after bigint,
+  names text[],
+  -- Null: the events of all tenants; '': those of none.
+  of_tenant text,
+  -- Where the walk ends at the latest: so many events, those that are not wanted included ...
+  walked_at_most int,
+  -- ... so many that are wanted, and so many bytes of them, save the first.
+  most int,
+  most_bytes bigint
+) returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  feed_end record;
+  settled bigint;
+  events json;
+  found_count int;
+  taken_count int;
+  last_taken bigint;
+  walked_count int;
+  walked_to bigint;
+  newest bigint;
+begin
+  select * into feed_end from svc."__svc.feed_end"();
+  settled := feed_end.settled;
+  with walked as (
+    (select name, id, tenant, published_at, changed, payload, position
+       from svc."__svc.events"
+      where coalesce(of_tenant, '') = '' and position > after and position <= settled
+      order by position limit walked_at_most)
+    union all
+    (select name, id, tenant, published_at, changed, payload, position
+       from svc."__svc.events"
+      where of_tenant <> '' and tenant = of_tenant and position > after and position <= settled
+      order by position limit walked_at_most)
+  ), wanted as materialized (
+    -- The names are one set of rows for all events: they are hashed.
+    select *, sum(octet_length(payload) + 500) over (order by position) as bytes
+      from (select * from walked
+             where name in (select unnest(names)) and (of_tenant is distinct from '' or tenant is null)
+             order by position limit most + 1) as found
+  ), taken as materialized (
+    select * from wanted
+     where bytes <= most_bytes or position = (select min(position) from wanted)
+     order by position limit most
+  )
+  select (select count(*) from wanted), count(*), max(position),
+         json_agg(json_build_object(
+           'position', position, 'name', name, 'id', id, 'tenant', tenant, 'changed', changed,
+           'publishedAt', extract(epoch from published_at)::float8 * 1000, 'payload', payload)
+           order by position)
+    into found_count, taken_count, last_taken, events
+    from taken;
+
+  if taken_count = found_count then
+    select count(*), max(position) into walked_count, walked_to
+      from (
+        (select position from svc."__svc.events"
+          where coalesce(of_tenant, '') = '' and position > after and position <= settled
+          order by position limit walked_at_most)
+        union all
+        (select position from svc."__svc.events"
+          where of_tenant <> '' and tenant = of_tenant and position > after and position <= settled
+          order by position limit walked_at_most)
+      ) as walked;
+    -- Only positions of events are handed out: a crash of Postgres may take back others.
+    if walked_count < walked_at_most then
+      select max(position) into newest from svc."__svc.events" where position <= settled;
+    end if;
+  end if;
+  return json_build_object(
+    'events', coalesce(events, '[]'),
+    'to', greatest(after, case when taken_count < found_count then last_taken
+                               else greatest(walked_to, newest) end),
+    'hasMore', taken_count < found_count or walked_count = walked_at_most,
+    -- A deletion of events that were not read any more shows in this later statement.
+    'deletedTo', (select deleted_to from svc."__svc.feed"),
+    'last', feed_end.last);
+end
+$$;
+
 -- A publish, whole: the events, and a job for each recipient. One round trip, in the caller's
 -- transaction or in one of its own.
 --
@@ -207,7 +379,11 @@ create function svc."__svc.publish"(
   -- Null, or rows to be written with the events, by the functions that write them: see AttachedFunction.
   attached_rows json,
   -- The longest wait for a lock, such as that for an event of the same id; null as the session has it.
-  lock_ms int
+  lock_ms int,
+  -- Null, or of each event the text of a list: see the column. '' stands for null.
+  changes text[],
+  -- Whether this statement is a transaction of its own.
+  commits_at_once boolean
 ) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -258,6 +434,10 @@ declare
   admitted_at pg_snapshot := asked_at;
   is_admitted boolean := filters_seen is null;
   is_written boolean := false;
+  -- Of the events, where they are taken at once.
+  positions bigint[];
+  -- Whether readers of the feed wait for an event.
+  is_awaited boolean;
 begin
   -- What was sent would be read as other characters.
   if current_setting('client_encoding') <> 'UTF8' then
@@ -267,12 +447,16 @@ begin
     perform set_config('lock_timeout', lock_ms::text, true);
   end if;
   tenants := array_replace(tenants, '', null);
+  if commits_at_once then
+    positions := svc."__svc.take_positions"(cardinality(event_ids), false);
+  end if;
 
   -- A single event, the ordinary case, is written if nobody has a filter: otherwise, and if it exists, it goes
   -- the way of all others.
   if cardinality(event_ids) = 1 and asked_events is null and deduplication_keys is null then
-    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-    select event_names[1], event_ids[1], payloads[1], tenants[1], nullif(trace_contexts[1], '')
+    insert into svc."__svc.events" (name, id, payload, tenant, trace_context, changed, position)
+    select event_names[1], event_ids[1], payloads[1], tenants[1], nullif(trace_contexts[1], ''),
+           nullif(changes[1], '')::json, positions[1]
      where not exists (
        select from svc."__svc.recipients"
         where filter is not null and event_name in (event_names[1], '*'))
@@ -341,10 +525,10 @@ begin
 
   if not is_written then
     with published as (
-      insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-      select name, id, payload, tenant, nullif(trace_context, '')
-        from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
-               as given (name, id, payload, tenant, trace_context, n)
+      insert into svc."__svc.events" (name, id, payload, tenant, trace_context, changed, position)
+      select name, id, payload, tenant, nullif(trace_context, ''), nullif(changed, '')::json, position
+        from unnest(event_names, event_ids, payloads, tenants, trace_contexts, changes, positions) with ordinality
+               as given (name, id, payload, tenant, trace_context, changed, position, n)
        where due is null or given.n = any(due)
        order by name collate "C", id collate "C"
       on conflict (name, id) do nothing
@@ -523,10 +707,14 @@ begin
               payloads;
     end loop;
   end if;
+  -- A process that has died is not waited for.
+  is_awaited := exists (
+    select from svc."__svc.processes"
+     where awaits_events and closed_at is null and renewed_at > now() - interval '1 minute');
   return json_build_object(
     'created', created,
     'jobs', coalesce(cardinality(job_events), 0),
-    'queues', coalesce(waiting, '{}'),
+    'queues', coalesce(waiting, '{}') || case when is_awaited then array['svc.feed'] else '{}' end,
     'restricted', coalesce(restricted, '[]'),
     'claimed', coalesce(claimed, '[]'),
     'publishedAt', extract(epoch from now()) * 1000,

@@ -4,6 +4,7 @@ import type { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Recipient } from './events/subscriptions-table.ts'
+import type { Feed } from './events/feed.ts'
 import type { Publisher } from './events/publish.ts'
 import type { CallGate } from './http/call-gate.ts'
 import type { ErrorText } from './http/error-body.ts'
@@ -89,6 +90,8 @@ export interface Core {
   catalogue: Catalogue
   /** Publishes events of ours, and payloads that are JSON text already. */
   bus: Pick<Publisher, 'publish' | 'isWanted'>
+  /** The events in the order of their commits. */
+  feed: Pick<Feed, 'end' | 'follow' | 'find'>
   /** What a package keeps of tenants is deleted with them. */
   onEraseTenant(part: TenantPart): void
   /** Does the same as `svc.eraseTenant`, on behalf of `by`. */

@@ -11,6 +11,7 @@ import type { Db, TimeLimit } from './postgres/transaction.ts'
 import type { Cipher } from './encryption/key-ring.ts'
 import { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
+import { Feed } from './events/feed.ts'
 import { Publisher } from './events/publish.ts'
 import { Subscriptions } from './events/subscriptions.ts'
 import { CallGate } from './http/call-gate.ts'
@@ -59,6 +60,7 @@ export class RunningCore implements Core {
   readonly reencryption: Reencryption
   readonly subscriptions: Subscriptions
   readonly bus: Publisher
+  readonly feed: Feed
   readonly errorText: ErrorText | null
   readonly underTest: HostUnderTest
   readonly startedAt: Date
@@ -148,6 +150,8 @@ export class RunningCore implements Core {
       subscriptions,
       log,
     })
+    const { pooled } = database
+    this.feed = new Feed({ db: readDb, requestDb, notifications, lease, pooled, log })
     this.#periodicTasks = new PeriodicTasks(log)
     this.health = createHealth(database, notifications, workers, this.#periodicTasks, telemetry)
     const maintenance = this.#liveness.bounded(database.maintenance)

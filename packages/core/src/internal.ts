@@ -67,7 +67,9 @@ export {
   type Worker,
   type WorkerTelemetry,
 } from './jobs/worker.ts'
-export { idsOfTenant, publishedEventId, tenantOfEvent } from './events/event-id.ts'
+export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
+export { FeedDeleted, type FeedReader, type InTurn } from './events/feed.ts'
+export type { FeedRow } from './events/feed-table.ts'
 export type {
   Attributes,
   Counter,
@@ -82,6 +84,7 @@ export { AttachedFunction, type AttachedRow } from './events/publish-sql.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
 export { compileFilter, compileFilterMatch } from './events/filter/compile-filter.ts'
 export { DeferredFilters } from './events/filter/deferred-filters.ts'
+export { subjectOf } from './events/filter/field-path.ts'
 export { STEPS_OF_DEAR } from './events/filter/work-bound.ts'
 export { UndecidedFilters } from './events/filter/undecided-filters.ts'
 export { KEY_EVENTS, OWN_EVENTS } from './events/own-events.ts'

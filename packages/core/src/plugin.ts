@@ -37,7 +37,10 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
       app.decorate('svc', running.svc)
       carryCore(app, running)
       app.addHook('onReady', () => running.ready())
-      app.addHook('preClose', async () => running.health.closing())
+      app.addHook('preClose', async () => {
+        running.health.closing()
+        running.feed.close()
+      })
     },
   )
 }

@@ -45,6 +45,34 @@ export const EventNotAllowed = createError<[string, string]>(
   400,
 )
 
+/** A text that is no cursor of the feed. */
+export const InvalidCursor = createError(
+  'SVC_WEBHOOKS_INVALID_CURSOR',
+  'after must be the cursor of a former page, or "start"',
+  400,
+)
+
+/** Events after the cursor may be deleted. `oldest` is the cursor after which none was. */
+export const CursorExpired = createError<[string]>(
+  'SVC_WEBHOOKS_CURSOR_EXPIRED',
+  'events after this cursor may have been deleted, since they were older than the host keeps them: go on after "%s", which is the oldest',
+  410,
+)
+
+/** There is no event of this id that the caller may see, or it is not kept any more. */
+export const EventNotFound = createError<[string]>(
+  'SVC_WEBHOOKS_EVENT_NOT_FOUND',
+  'there is no event with the id "%s"',
+  404,
+)
+
+/** Events of several names or tenants have this id. */
+export const SeveralEvents = createError<[string]>(
+  'SVC_WEBHOOKS_SEVERAL_EVENTS',
+  'several events have the id "%s": say which with name or tenant',
+  409,
+)
+
 /** The webhook is not active: only active webhooks receive deliveries. */
 export const WebhookInactive = createError<[string]>(
   'SVC_WEBHOOKS_INACTIVE',
@@ -100,7 +128,7 @@ export const TransformNotAllowed = createError(
 /** A caller who may not read keys asks for a webhook that is sent events about keys. */
 export const KeyEventsNotAllowed = createError<[string]>(
   'SVC_WEBHOOKS_KEY_EVENTS_NOT_ALLOWED',
-  'events named "svc.key.…" tell about API keys: a webhook for them can only be made or changed with a key that has the scope "%s" or "admin"',
+  'events named "svc.key.…" tell about API keys: only a key with the scope "%s" or "admin" may ask for them, or change a webhook for them',
   403,
 )
 

@@ -59,13 +59,23 @@ export type {
   RecoverResult,
   WebhookRecovery,
 } from './recovery-schemas.ts'
+export type {
+  EventInFeed,
+  EventOfId,
+  FeedAnswer,
+  FeedQuery,
+  WebhookFeedQuery,
+} from './feed-schemas.ts'
 export type { Stats, StatsQuery } from './stats-schemas.ts'
 export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
 export {
   AddressNotAllowed,
+  CursorExpired,
   DeliveryNotFound,
   EventNotAllowed,
+  EventNotFound,
   InboundRequestNotFound,
+  InvalidCursor,
   InvalidHeader,
   InvalidMetadata,
   InvalidSpan,
@@ -74,6 +84,7 @@ export {
   NotReplayable,
   RecoveryNotFound,
   SecretRefused,
+  SeveralEvents,
   TooManyPoints,
   TimeoutTooLong,
   TransformNotAllowed,

@@ -67,8 +67,8 @@ async function mount(
         const ofPackage = {
           tag: 'webhooks',
           callerOf,
-          config: (_: unknown, name: string) =>
-            name === 'register' ? { ...MANAGED, swaggerTransform } : MANAGED,
+          config: (own: object | undefined, name: string) =>
+            name === 'register' ? { ...MANAGED, swaggerTransform } : (own ?? MANAGED),
         }
         if (settings.inboundLog) operationRoutes(api, inbound.operations, ofPackage)
         operationRoutes(api, outbound.operations, ofPackage)

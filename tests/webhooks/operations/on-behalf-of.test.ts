@@ -12,6 +12,7 @@ interface Victim {
   webhookId: string
   deliveryId: string
   requestId: string
+  eventId: string
 }
 
 const url = 'https://globex.example/'
@@ -31,6 +32,9 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   delete: [(by, { webhookId }) => by.delete(webhookId), { statusCode: 404 }],
   rotateSecret: [(by, { webhookId }) => by.rotateSecret({ id: webhookId }), { statusCode: 404 }],
   test: [(by, { webhookId }) => by.test(webhookId), { statusCode: 404 }],
+  feed: [(by) => by.feed({ after: 'start', tenant: 'acme' }), { events: [] }],
+  webhookFeed: [(by, { webhookId: id }) => by.webhookFeed({ id }), { statusCode: 404 }],
+  event: [(by, { eventId }) => by.event(eventId), { statusCode: 404 }],
   // The same for everybody.
   listEvents: [(by) => by.listEvents(), [{ name: event }, { name: 'order.shipped' }]],
   tryFilter: [
@@ -91,7 +95,8 @@ t.test('no operation on behalf of a tenant reaches another one', async (t) => {
     () => webhooks.listInbound(),
     (requests) => requests.length === 1,
   )
-  const victim = { webhookId, deliveryId: attempt!.deliveryId, requestId: request!.id }
+  const { deliveryId, eventId } = attempt!
+  const victim = { webhookId, deliveryId, eventId: eventId!, requestId: request!.id }
   // How its attempts go is written in the background.
   const before = await until(
     () => webhooks.get(webhookId),

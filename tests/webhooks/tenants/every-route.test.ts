@@ -8,6 +8,7 @@ interface Victim {
   webhookId: string
   deliveryId: string
   requestId: string
+  eventId: string
 }
 
 interface Answer {
@@ -87,6 +88,9 @@ const ATTACKS: Record<string, Attack> = {
     path: ({ requestId }) => `/inbound/${requestId}/replay`,
     refused: isNotFound,
   },
+  'GET /feed': { path: () => '/feed?after=start&tenant=acme', refused: isSilent },
+  'GET /:id/feed': { path: ({ webhookId }) => `/${webhookId}/feed`, refused: isNotFound },
+  'GET /events/:eventId': { path: ({ eventId }) => `/events/${eventId}`, refused: isNotFound },
   // The same for everybody.
   'GET /events': { path: () => '/events', refused: isSilent },
   'GET /asyncapi.json': { path: () => '/asyncapi.json', refused: isSilent },
@@ -123,6 +127,7 @@ for (const tenant of ['acme', null]) {
       webhookId,
       deliveryId: attempt?.deliveryId ?? '',
       requestId: logged?.id ?? '',
+      eventId: attempt?.eventId ?? '',
     }
     // How its attempts go is written in the background.
     const before = await until(

@@ -62,6 +62,10 @@ export interface OperationRoute<Caller, Given> {
   config?: object
   /** The largest body, in bytes. @default that of the host */
   bodyLimit?: number
+  /** Answers of other forms, by their statuses. @default those of every error */
+  errors?: Readonly<Record<number, TSchema>>
+  /** Keeps it out of the document of @fastify/swagger. @default false */
+  hide?: boolean
 }
 
 /** By method and path: `/` is the base path itself. */

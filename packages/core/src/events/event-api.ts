@@ -29,6 +29,13 @@ export interface PublishOptions {
    * the tenant's own. @default null: recipients without a tenant alone
    */
   tenant?: string | null | undefined
+  /**
+   * What the payload was before: the paths of the leaves that differ, such as `status` or `customer.name`, are kept
+   * with the event as `changed`, for filters and the feed. A list that differs is one path, its own; what is deeper
+   * than 8 levels counts for its parent; at most 200 paths. `null`: there was nothing. What is given here is not stored.
+   * @default unknown
+   */
+  before?: unknown
 }
 
 /** What `events.publish` resolves to, once the event is committed or written in the caller's transaction. */

@@ -12,6 +12,8 @@ export interface EventKey {
 export interface EventRow extends EventKey {
   /** JSON text. */
   payload: string
+  /** JSON text: the paths of the leaves that differ from what was before. @default null: unknown */
+  changed?: string | null
   /**
    * The trace context of the span that published it, see telemetry/trace-context.ts. @default none
    */
@@ -19,6 +21,7 @@ export interface EventRow extends EventKey {
 }
 
 export interface StoredEvent extends EventRow {
+  changed: string | null
   publishedAt: Date
   traceContext: string | null
   /** The size of the payload's text in UTF-8. */
@@ -39,7 +42,7 @@ export async function findPayloads(
             case when $3::int is null or octet_length(event.payload) <= $3 then event.payload else '' end
               as payload,
             extract(epoch from event.published_at)::float8 * 1000 as "publishedAt",
-            event.trace_context as "traceContext"
+            event.trace_context as "traceContext", event.changed::text as changed
        from unnest($1::text[], $2::text[]) as wanted (name, id)
        join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
     [events.map(({ name }) => name), events.map(({ id }) => id), atMostBytes],
@@ -98,9 +101,14 @@ export async function sweepEvents(db: Db, days: number, stopping?: AbortSignal):
                     where what = 'missing' and finished_at is null), 'infinity')
             and ${NO_JOB_NEEDS_EVENT}
           limit $2 for update skip locked
+       ), deleted as (
+         delete from svc."__svc.events" as event using portion
+          where event.name = portion.name and event.id = portion.id
+         returning event.position
+       ), noted as (
+         update svc."__svc.feed" set deleted_to = greatest(deleted_to, (select max(position) from deleted))
        )
-       delete from svc."__svc.events" as event using portion
-        where event.name = portion.name and event.id = portion.id`,
+       select from deleted`,
       [days, portion],
     )
     if ((rowCount ?? 0) < portion || stopping?.aborted) return

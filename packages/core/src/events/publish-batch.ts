@@ -152,7 +152,7 @@ export class PublishBatch {
     const offer = isLarge ? undefined : this.#handover.offer()
     const db = this.#prepares ? withPreparedStatements(turn.db) : turn.db
     try {
-      const all = { ...toPublish, offer, lockMs: turn.lockMs }
+      const all = { ...toPublish, offer, lockMs: turn.lockMs, commitsAtOnce: true }
       const published = await publish(db, all, this.#terms)
       this.#handover.committed(published)
       return published

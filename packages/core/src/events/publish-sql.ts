@@ -81,6 +81,8 @@ export interface ToPublish {
    * error 55P03. @default as the session has it: the transaction of a caller has its own terms
    */
   lockMs?: number | undefined
+  /** Whether the statement is a transaction of its own. @default false */
+  commitsAtOnce?: boolean
 }
 
 /** What a publish has led to. */
@@ -105,7 +107,7 @@ export type PublishedOrTaken = { id: string; duplicate: boolean } | null
 
 /** The jobs of a publish that wait for a worker. */
 export interface WaitingJobs {
-  /** The queues with jobs that can be fetched. */
+  /** The queues with jobs that can be fetched, and {@link FEED} where readers wait for an event. */
   queues: string[]
   /** The recipients with jobs that wait for what restricts them, by queue. */
   restricted: ReadonlyMap<string, string[]>
@@ -147,7 +149,7 @@ interface ClaimedJob {
 type NotWritten = { filtered: number[] } | { filtersChanged: true }
 
 const PUBLISH = `select svc."__svc.publish"($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) as written`
+  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) as written`
 
 /** Which of some events cannot be published at the moment. */
 const HELD = `select to_json(svc."__svc.held"($1, $2, $3))::text as held`
@@ -185,7 +187,7 @@ export async function publish(
 }
 
 function valuesOf(
-  { events, attachedRow, offer = NO_OFFER, lockMs }: ToPublish,
+  { events, attachedRow, offer = NO_OFFER, lockMs, commitsAtOnce = false }: ToPublish,
   retry: RetrySettings,
   asked: ReadonlySet<number>,
   recipients: MatchedRecipients | null,
@@ -221,6 +223,8 @@ function valuesOf(
     retry.retryDelayMaxSeconds,
     attachedText(events, attachedRow),
     lockMs ?? null,
+    events.some(({ changed }) => changed) ? events.map(({ changed }) => changed ?? '') : null,
+    commitsAtOnce,
   ]
 }
 
@@ -308,6 +312,7 @@ function jobOf(
       payload: event.payload,
       publishedAt: new Date(publishedAt),
       traceContext: event.traceContext ?? null,
+      changed: event.changed ?? null,
     },
     ...(version === null ? {} : { recipientVersion: { version, askedAt } }),
     ...(isRestricted ? { grant: { id: null, askedAt } } : {}),

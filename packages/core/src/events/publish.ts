@@ -8,6 +8,7 @@ import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Catalogue } from './catalogue.ts'
+import { changedText } from './changed-paths.ts'
 import type { PublishOptions, PublishResult } from './event-api.ts'
 import { KnownFilters } from './filter/known-filters.ts'
 import { UndecidedFilters } from './filter/undecided-filters.ts'
@@ -40,6 +41,8 @@ export interface GivenEvent {
   tenant?: string | null | undefined
   /** It is published once for this key, else always. @default null */
   deduplicationKey?: DeduplicationKey | null
+  /** JSON text: the paths of what has changed, see changed-paths.ts. @default null: unknown */
+  changed?: string | null
 }
 
 /** With what, and in which transaction. */
@@ -61,8 +64,9 @@ export function givenByHost(
   options: PublishOptions = {},
 ): { event: GivenEvent; db: Db | undefined } {
   const event = { name: checkedHostEventName(name), payload: payloadText(payload) }
-  const { id, tenant, db } = checkedPublishOptions(options)
-  return { event: { ...event, id, tenant }, db }
+  const { id, tenant, db, before } = checkedPublishOptions(options)
+  const changed = before === undefined ? null : changedText(before, event.payload)
+  return { event: { ...event, id, tenant, changed }, db }
 }
 
 interface Parts {
@@ -108,10 +112,18 @@ export class Publisher {
     how: PublishedWith = {},
   ): Promise<(PublishResult | null)[]> {
     const events = given.map(
-      ({ name, id, tenant = null, payload, deduplicationKey = null }): NewEvent => ({
+      ({
+        name,
+        id,
+        tenant = null,
+        payload,
+        deduplicationKey = null,
+        changed = null,
+      }): NewEvent => ({
         ...checkedEventRow(name, id, tenant, payload),
         mayExist: id !== undefined,
         deduplicationKey,
+        changed,
       }),
     )
     const { publishes } = this.#parts.telemetry

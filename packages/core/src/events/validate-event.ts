@@ -86,9 +86,9 @@ export function checkedPublishOptions(options: PublishOptions): PublishOptions {
   }
   if (options.db === null) throw new NoTransaction('events.publish', 'null', BEGIN)
   for (const name in options) {
-    if (name !== 'id' && name !== 'db' && name !== 'tenant') {
+    if (!['id', 'db', 'tenant', 'before'].includes(name)) {
       throw new InvalidOption(
-        `events.publish: there is no option "${name}"; there are: id, db, tenant`,
+        `events.publish: there is no option "${name}"; there are: id, db, tenant, before`,
       )
     }
   }

@@ -11,6 +11,8 @@ export interface ErrorAnswer {
   error: string
   /** Tells no internal detail, also of a 5xx. */
   message: string
+  /** Of `SVC_WEBHOOKS_CURSOR_EXPIRED` alone: the cursor to go on after. */
+  oldest?: string
 }
 
 /**

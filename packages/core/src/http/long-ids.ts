@@ -26,7 +26,9 @@ const DEFAULT_LENGTH = 100
  */
 export function watchIds(api: FastifyInstance): (unknownId: UnknownId) => void {
   const groups = new Map<string, Group>()
+  const taken = new Set<string>()
   api.addHook('onRoute', ({ method, routePath, config = {} }) => {
+    if (routePath.endsWith('*')) taken.add(routePath)
     const end = routePath.indexOf(':')
     // Fastify adds the HEAD of each GET itself.
     if (end === -1 || method === 'HEAD') return
@@ -37,6 +39,7 @@ export function watchIds(api: FastifyInstance): (unknownId: UnknownId) => void {
   })
   return (unknownId) => {
     for (const [head, { methods, config }] of groups) {
+      if (taken.has(`${head}*`)) continue
       const answer = answerOf(head, longestOf(api), unknownId)
       for (const method of methods) {
         const schema: FastifySchema & { hide: boolean } = { hide: true }

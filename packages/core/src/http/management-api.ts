@@ -164,7 +164,11 @@ function answerTo(error: FastifyError, request: FastifyRequest): ErrorAnswer {
   const isOurs = error.code?.startsWith('SVC_') ?? false
   if (statusCode >= 500) request.log.error({ err: loggable(error) }, 'management request failed')
   const code = isOurs ? error.code : codeOf(statusCode)
-  return bodyOf(statusCode, code, messageOf(error, statusCode))
+  const { oldest } = error as { oldest?: string }
+  return {
+    ...bodyOf(statusCode, code, messageOf(error, statusCode)),
+    ...(isOurs && oldest !== undefined && { oldest }),
+  }
 }
 
 function messageOf({ code, message }: FastifyError, statusCode: number): string {

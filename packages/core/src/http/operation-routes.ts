@@ -15,7 +15,7 @@ type AnyRoute = OperationRoute<never, never>
 export interface RoutesOfPackage<Caller> {
   /** In the document of @fastify/swagger. */
   tag: string
-  callerOf: (request: FastifyRequest) => Caller
+  callerOf: (request: FastifyRequest, reply: FastifyReply) => Caller
   /** The config of a route, from that of its definition. */
   config: (own: object | undefined, operation: string) => object
 }
@@ -41,8 +41,9 @@ export function operationRoutes<Caller>(
         schema: {
           summary,
           tags: [tag],
+          ...(route.hide && { hide: true }),
           ...schemas,
-          response: { ...response, ...errorResponses },
+          response: { ...response, ...errorResponses, ...route.errors },
         },
         ...(route.body === 'object' && { preValidation: bodyOrDefaults }),
         ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
@@ -63,7 +64,8 @@ function requestSchemas(
   const fields = (input['properties'] ?? {}) as TProperties
   const { limit: _limit, after: _after, ...rest } = fields
   const params: TProperties = {}
-  for (const [, name = ''] of path.matchAll(PARAMETER)) {
+  for (const [, named, wildcard = ''] of path.matchAll(PARAMETER)) {
+    const name = named ?? wildcard
     const field = names[name] ?? name
     params[name] = Type.Optional(fields[field] ?? input, false)
     delete rest[field]
@@ -81,7 +83,7 @@ function requestSchemas(
   }
 }
 
-const PARAMETER = /:(\w+)/g
+const PARAMETER = /:(\w+)|(\*)/g
 
 /** What was checked: a route that takes a body takes no query, and the other way round. */
 function checkedPart(
@@ -100,7 +102,7 @@ async function bodyOrDefaults(request: FastifyRequest): Promise<void> {
 function handlerOf<Caller>(
   { input, run }: AnyOperation<Caller>,
   { names = {}, status = 200, statusOfDryRun = status, limit, page }: OperationRoute<Caller, never>,
-  callerOf: (request: FastifyRequest) => Caller,
+  callerOf: (request: FastifyRequest, reply: FastifyReply) => Caller,
   partOf: (request: FastifyRequest) => object,
 ) {
   const isText = input.type === 'string'
@@ -116,7 +118,7 @@ function handlerOf<Caller>(
     const inPath = Object.fromEntries(params.map(([name, value]) => [names[name] ?? name, value]))
     const fields = { ...partOf(request), ...inPath }
     const given = (isText ? params[0]?.[1] : fields) as never
-    const by = callerOf(request)
+    const by = callerOf(request, reply)
     if (limit !== undefined) {
       const asked = request.query as { limit: number }
       return sendPage(request, reply, asked.limit, await read(by, given))

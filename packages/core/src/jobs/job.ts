@@ -22,7 +22,12 @@ export interface Job<Data = unknown> {
   /** What its worker needs of it, where the claim has read that: see `Worker.read`. */
   read?: unknown
   /** The event of the job, where this process has just published it: it need not be read. */
-  published?: { payload: string; publishedAt: Date; traceContext: string | null }
+  published?: {
+    payload: string
+    publishedAt: Date
+    traceContext: string | null
+    changed: string | null
+  }
   /** What that publish has found of its recipient, unless its transaction may have begun long ago. */
   recipientVersion?: RecipientVersion
   /** The trace context of the attempt that is made now, where it has one. */

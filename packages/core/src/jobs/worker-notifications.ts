@@ -1,7 +1,8 @@
 /** Notifications about queues between the processes on a database, by LISTEN and NOTIFY. */
 import type { Notifications } from '../postgres/notifications.ts'
 
-const WAKE_CHANNEL = 'svc.wake'
+/** There are new jobs in the queue that a notification names. */
+export const WAKE_CHANNEL = 'svc.wake'
 const RECIPIENTS_CHANNEL = 'svc.recipients'
 const RESTRICTED_CHANNEL = 'svc.restricted'
 /** Recipients that one notification names: Postgres takes less than 8000 bytes. */

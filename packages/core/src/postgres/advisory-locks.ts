@@ -20,6 +20,11 @@ export const ADVISORY_LOCKS = {
   tenants: 7_763_007,
   /** The first half of the locks of tenants whose keys are counted, in `@svc/auth`. */
   keysOfTenants: 7_763_008,
+  /**
+   * The first half of the shared locks of transactions that have taken positions in the feed, in core's SQL; the
+   * second is that of a number below them.
+   */
+  feedPositions: 7_763_009,
   /** The first half of the locks of recipients whose jobs are recovered; the second is a hash of the recipient. */
   recoveries: 7_763_020,
   /** Recent attempts are rolled up into the statistics of `@svc/webhooks`. */

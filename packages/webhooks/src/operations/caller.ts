@@ -8,7 +8,7 @@ import {
   type OperationCaller,
   type Reach,
 } from '@svc/core/internal'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export interface Caller extends OperationCaller {
   /** Whose webhooks it reaches: those of others do not exist for it. */
@@ -19,6 +19,8 @@ export interface Caller extends OperationCaller {
   seesKeyEvents: boolean
   /** The caller as the audit names it. */
   origin?: AuditOrigin
+  /** Aborts as the client goes away, for what waits. Absent for code of this process. */
+  gone?: () => AbortSignal
 }
 
 export const THE_PROCESS: Caller = { reach: EVERYWHERE, isAdmin: true, seesKeyEvents: true }
@@ -37,10 +39,23 @@ interface Auth {
  * The plugin that guards the routes sets `request.auth` to the caller. Where it is not set, every
  * request that reaches the routes may do all.
  */
-export function callerOf(request: FastifyRequest): Caller {
+export function callerOf(request: FastifyRequest, reply: FastifyReply): Caller {
   const { auth } = request as { auth?: Auth | null }
   const holds = (scope: string) => auth?.scopes?.includes(scope) === true
   const isAdmin = auth === null || auth === undefined || holds('admin')
   const seesKeyEvents = isAdmin || holds(READS_KEYS)
-  return { reach: reachOf(auth), isAdmin, seesKeyEvents, origin: originOf(request) }
+  return {
+    reach: reachOf(auth),
+    isAdmin,
+    seesKeyEvents,
+    origin: originOf(request),
+    gone: () => endOf(reply),
+  }
+}
+
+function endOf({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  if (raw.closed) gone.abort()
+  raw.once('close', () => gone.abort())
+  return gone.signal
 }

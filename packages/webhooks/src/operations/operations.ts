@@ -3,6 +3,7 @@ import type { Post } from '../outbound/http/post.ts'
 import { deliveryOperations, type DeliverySettings } from './deliveries.ts'
 import { deliveryLists } from './delivery-lists.ts'
 import { eventOperations } from './events.ts'
+import { feedOperations } from './feed.ts'
 import type { inboundOperations } from './inbound.ts'
 import { recoveryOperations } from './recover.ts'
 import { statsOperation } from './stats.ts'
@@ -15,6 +16,7 @@ export const outboundOperations = (
   settings: DeliverySettings & WebhookRules,
 ) => ({
   ...eventOperations(core, settings.events),
+  ...feedOperations(core, settings.allowedEvents),
   ...webhookOperations(core, settings),
   ...deliveryLists(core, settings.deliveryLogRetentionDays, settings.deliveryTimeoutMs),
   ...deliveryOperations(core, post, settings),

@@ -8,6 +8,13 @@ import type {
   RecoverResult,
   WebhookRecovery,
 } from '../recovery-schemas.ts'
+import type {
+  EventInFeed,
+  EventOfId,
+  FeedAnswer,
+  FeedQuery,
+  WebhookFeedQuery,
+} from '../feed-schemas.ts'
 import type { Stats, StatsQuery } from '../stats-schemas.ts'
 import type {
   Count,
@@ -94,6 +101,23 @@ export interface SvcWebhooks {
    * @throws InvalidInput, WebhookNotFound, EventNotAllowed, NoExample
    */
   test: (webhook: string | TestInput, options?: OperationOptions) => Promise<QueuedDelivery>
+  /**
+   * Reads the feed: events in the order of their commits, after a cursor. With `wait` it waits for the first one.
+   *
+   * @throws InvalidInput, InvalidCursor, EventNotAllowed, CursorExpired
+   * @example
+   * let { cursor } = await app.svc.webhooks.feed()
+   * const page = await app.svc.webhooks.feed({ after: cursor, wait: 20 })
+   */
+  feed: (query?: FeedQuery) => Promise<FeedAnswer>
+  /**
+   * The same of one webhook: what it is sent, whether it is active or not.
+   *
+   * @throws InvalidInput, WebhookNotFound, InvalidCursor, CursorExpired
+   */
+  webhookFeed: (query: WebhookFeedQuery) => Promise<FeedAnswer>
+  /** An event as the feed has it. @throws InvalidInput, EventNotFound, SeveralEvents */
+  event: (eventId: string | EventOfId) => Promise<EventInFeed>
   /** Lists the allowed events, as the host describes them. */
   listEvents: () => Promise<EventDescription[]>
   /**

@@ -8,6 +8,7 @@ import {
   findPayloads,
   isStatementTimeout,
   setCounted,
+  subjectOf,
   tenantOfEvent,
   tryLockRecoveries,
   uuidv7,
@@ -143,13 +144,11 @@ async function countMatched(
 ): Promise<number> {
   const match = compileFilterMatch(filter)
   let count = 0
-  for (const { name, id, payload } of await findPayloads(db, keys)) {
+  for (const { name, id, payload, changed } of await findPayloads(db, keys)) {
     if (performance.now() > untilMs) break
-    const { isMatch } = await filters.decide(match, () => ({
-      event: name,
-      tenant: tenantOfEvent(id),
-      payload: JSON.parse(payload) as unknown,
-    }))
+    const { isMatch } = await filters.decide(match, () =>
+      subjectOf(name, tenantOfEvent(id), JSON.parse(payload), changed),
+    )
     if (isMatch === true) count += 1
   }
   return count
@@ -174,12 +173,10 @@ async function dropUnmatched(
     const read = await readMissing(db, recoveryId, n, READ_AT_A_TIME)
     const unmatched: typeof read = []
     for (const one of read) {
-      const { event, eventId, payload } = one
-      const { isMatch } = await filters.decide(match, () => ({
-        event,
-        tenant: tenantOfEvent(eventId),
-        payload: JSON.parse(payload) as unknown,
-      }))
+      const { event, eventId, payload, changed } = one
+      const { isMatch } = await filters.decide(match, () =>
+        subjectOf(event, tenantOfEvent(eventId), JSON.parse(payload), changed),
+      )
       if (isMatch !== true) unmatched.push(one)
     }
     await deleteMissing(

@@ -161,9 +161,10 @@ export async function readMissing(
   recoveryId: string,
   n: string,
   limit: number,
-): Promise<(MissingEvent & { payload: string })[]> {
+): Promise<(MissingEvent & { payload: string; changed: string | null })[]> {
   const { rows } = await db.query(
-    `select missing.n::text, missing.event, missing.event_id as "eventId", event.payload
+    `select missing.n::text, missing.event, missing.event_id as "eventId", event.payload,
+            event.changed::text as changed
        from svc."__svc.webhooks.missing_events" as missing
        join svc."__svc.events" as event on event.name = missing.event and event.id = missing.event_id
       where missing.recovery_id = $1 and missing.n > $2 order by missing.n limit $3`,

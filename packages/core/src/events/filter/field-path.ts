@@ -1,4 +1,4 @@
-/** The paths of a filter: the fields of `{ event, tenant, payload }` and below. */
+/** The paths of a filter: the fields of `{ event, tenant, payload, changed }` and below. */
 import { InvalidFilter } from '../../errors.ts'
 import { isObject } from './filter-limits.ts'
 import type { WorkBound } from './work-bound.ts'
@@ -9,9 +9,26 @@ export interface Subject {
   tenant: string | null
   /** Parsed JSON. */
   payload: unknown
+  /** The paths of what has changed; absent where the publisher did not say what was before. */
+  changed?: string[]
 }
 
-const ROOTS = ['event', 'tenant', 'payload']
+const ROOTS = ['event', 'tenant', 'payload', 'changed']
+
+/** `changed`: a list, or its JSON text, as it is stored. */
+export const subjectOf = (
+  event: string,
+  tenant: string | null,
+  payload: unknown,
+  changed: string[] | string | null | undefined,
+): Subject => ({
+  event,
+  tenant,
+  payload,
+  ...(changed && {
+    changed: typeof changed === 'string' ? (JSON.parse(changed) as string[]) : changed,
+  }),
+})
 
 /** `a.b` is the field `b` of the field `a`. @throws InvalidFilter */
 export function splitPath(name: string, parent: readonly string[], spot: string): string[] {

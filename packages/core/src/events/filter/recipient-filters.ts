@@ -10,6 +10,7 @@ import {
   type FilterSet,
 } from './filter-changes-table.ts'
 import { EventValues } from './event-values.ts'
+import { subjectOf } from './field-path.ts'
 import type { Matches } from './filter-group.ts'
 import { FilterBudget } from './work-bound.ts'
 import type { KnownFilters, RecipientFilters } from './known-filters.ts'
@@ -90,9 +91,5 @@ function decide(
 const unreadableOf = ({ unreadable }: RecipientFilters): UndecidedFilter[] =>
   unreadable.map(({ recipient }) => ({ recipient, why: 'unreadable' }))
 
-const valuesOf = ({ name, id, payload }: EventRow): EventValues =>
-  new EventValues(() => ({
-    event: name,
-    tenant: tenantOfEvent(id),
-    payload: JSON.parse(payload) as unknown,
-  }))
+const valuesOf = ({ name, id, payload, changed }: EventRow): EventValues =>
+  new EventValues(() => subjectOf(name, tenantOfEvent(id), JSON.parse(payload), changed))

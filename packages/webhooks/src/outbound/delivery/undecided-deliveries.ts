@@ -5,7 +5,9 @@
 import {
   compileFilterMatch,
   DeferredFilters,
+  findPayloads,
   STEPS_OF_DEAR,
+  subjectOf,
   UndecidedFilters,
   tenantOfEvent,
   type Core,
@@ -65,15 +67,21 @@ export class UndecidedDeliveries {
     const { event, eventId, filter } = job.data
     const tenant = eventId === null ? null : tenantOfEvent(eventId)
     const match = compileFilterMatch(filter)
-    const { isMatch, steps } = await this.#deferred.decide(match, () => ({
-      event,
-      tenant,
-      payload: this.#deferred.parsed(payload),
-    }))
+    const changed = asksForChanges(filter) ? await this.#changedOf(job) : null
+    const { isMatch, steps } = await this.#deferred.decide(match, () =>
+      subjectOf(event, tenant, this.#deferred.parsed(payload), changed),
+    )
     const webhookId = job.data.recipient
     if (steps > STEPS_OF_DEAR || isMatch === null) this.#note(webhookId, steps)
     if (isMatch === null) this.#undecidable.found([{ recipient: webhookId, why: 'costly' }])
     return isMatch === true
+  }
+
+  async #changedOf({ data, published }: DeliveryJob): Promise<string | null> {
+    const { event: name, eventId: id } = data
+    if (published || id === null) return published?.changed ?? null
+    const [stored] = await findPayloads(this.#core.db, [{ name, id }], 0)
+    return stored?.changed ?? null
   }
 
   #note(webhookId: string, steps: number): void {
@@ -98,3 +106,5 @@ export class UndecidedDeliveries {
     }
   }
 }
+
+const asksForChanges = (filter: unknown): boolean => JSON.stringify(filter).includes('"changed')

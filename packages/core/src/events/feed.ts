@@ -1,0 +1,305 @@
+/**
+ * The feed: the events in the order of their commits, for readers that come back for more. Readers that have
+ * read all wait in their process for the next event, and one statement reads for all of them.
+ */
+import { loggable } from '../postgres/loggable-error.ts'
+import type { Notifications } from '../postgres/notifications.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { WAKE_CHANNEL } from '../jobs/worker-notifications.ts'
+import { reaches, type Reach } from '../tenants/tenants.ts'
+import {
+  FEED,
+  feedEnd,
+  findFeedEvents,
+  readFeed,
+  setAwaitsEvents,
+  type FeedPage,
+  type FeedRow,
+} from './feed-table.ts'
+
+/** Which events a reader wants. */
+export interface FeedReader {
+  names: ReadonlySet<string>
+  reach: Reach
+  /** How many at a time. */
+  limit: number
+  /** Which of them. @default all */
+  wants?: ((event: FeedRow) => Promise<boolean>) | undefined
+}
+
+/** What a reader gets. */
+export interface FeedPart {
+  events: FeedRow[]
+  /** The position to go on after. */
+  to: number
+  /** Whether there may be more already. */
+  hasMore: boolean
+}
+
+/** Old events after the position of a reader were deleted. */
+export class FeedDeleted extends Error {
+  /** The position after which nothing was deleted. */
+  readonly oldest: number
+
+  constructor(oldest: number) {
+    super('events after this position of the feed were deleted')
+    this.oldest = oldest
+  }
+}
+
+/** Runs a read when it is its turn. */
+export type InTurn = (read: () => Promise<FeedPart>) => Promise<FeedPart>
+
+interface Waiting {
+  reader: FeedReader
+  after: number
+  answer: (part: FeedPart) => void
+}
+
+/** Of one statement, where not all of them are wanted. */
+const READ_AT_A_TIME = 500
+/** A reader that wants few of many events gets an empty part after so long, and goes on from there. */
+const LONGEST_READ_MS = 1000
+/** While events come all the time, the readers that wait for others are asked for so often. */
+const PAUSE_MS = 50
+/** How often a process with readers reads without a notification, which may be lost. */
+const CHECK_MS = 10_000
+/** The same behind a pooler, where there are no notifications. */
+const POLL_MS = 1000
+/** How long a process counts as one with readers after the last one has gone. */
+const AWAITS_MS = 30_000
+
+interface Parts {
+  /** For reads. */
+  db: Db
+  /** For the row of this process. */
+  requestDb: Db
+  notifications: Pick<Notifications, 'listen' | 'onConnect'>
+  lease: { id: string }
+  /** Whether a pooler is in between. */
+  pooled: boolean
+  log: Record<'warn', (details: object, message: string) => void>
+}
+
+export class Feed {
+  #parts: Parts
+  #waiting = new Set<Waiting>()
+  #isListening = false
+  #isClosed = false
+  /** Whether the row of this process has it as one with readers. */
+  #awaits = false
+  /** Reads, and looks whether there is something to read once more. */
+  #looking: Promise<void> | undefined
+  #isNew = false
+  /** How many notifications came. */
+  #notified = 0
+  #lookedAt = -Infinity
+  #soon: NodeJS.Timeout | undefined
+  #check: NodeJS.Timeout | undefined
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** The position of the newest event: what follows it is new. */
+  end(): Promise<number> {
+    return feedEnd(this.#parts.db)
+  }
+
+  /**
+   * The events after a position; `null`: from the oldest one that is kept. Where there are none yet that the
+   * reader wants, it waits for so many milliseconds, as long as the host does not close and `gone` does not abort.
+   * `inTurn` runs each read, and no wait.
+   *
+   * @throws FeedDeleted
+   */
+  async follow(
+    after: number | null,
+    reader: FeedReader,
+    { ms, gone, inTurn }: { ms: number; gone?: AbortSignal | undefined; inTurn: InTurn },
+  ): Promise<FeedPart> {
+    const endMs = performance.now() + ms
+    for (let from = after; ;) {
+      const notified = this.#notified
+      const part = await inTurn(() => this.#read(from, reader))
+      const leftMs = endMs - performance.now()
+      if (part.events.length > 0 || leftMs <= 0 || this.#isClosed || gone?.aborted) return part
+      if (!part.hasMore) return this.#next(part.to, reader, { ms: leftMs, gone, notified })
+      from = part.to
+    }
+  }
+
+  async #read(after: number | null, reader: FeedReader): Promise<FeedPart> {
+    const endMs = performance.now() + LONGEST_READ_MS
+    const limit = reader.wants ? READ_AT_A_TIME : reader.limit
+    const names = [...reader.names]
+    let to = after ?? 0
+    for (;;) {
+      const span = { after: to, names, tenant: reader.reach, limit }
+      const page = await readFeed(this.#parts.db, span)
+      if (page.deletedTo > to || to > page.last) {
+        if (after !== null) throw new FeedDeleted(page.deletedTo)
+        to = page.deletedTo
+        continue
+      }
+      const part = await partOf(page, to, reader)
+      if (part.events.length > 0 || !part.hasMore || performance.now() > endMs) return part
+      ;({ to } = part)
+    }
+  }
+
+  async #next(
+    after: number,
+    reader: FeedReader,
+    { ms, gone, notified }: { ms: number; gone: AbortSignal | undefined; notified: number },
+  ): Promise<FeedPart> {
+    const { promise, resolve } = Promise.withResolvers<FeedPart>()
+    const waiting: Waiting = { reader, after, answer: resolve }
+    const end = () => resolve({ events: [], to: waiting.after, hasMore: false })
+    const timer = setTimeout(end, ms)
+    gone?.addEventListener('abort', end)
+    this.#waiting.add(waiting)
+    clearTimeout(this.#idle)
+    this.#begin()
+    // There was an event between its read and now.
+    if (notified !== this.#notified) this.#look()
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
+      gone?.removeEventListener('abort', end)
+      this.#waiting.delete(waiting)
+      if (this.#waiting.size === 0) this.#rest()
+    }
+  }
+
+  /** Events of these names with one of these ids, as they are stored. */
+  find(names: readonly string[], ids: readonly string[]): Promise<FeedRow[]> {
+    return findFeedEvents(this.#parts.db, names, ids)
+  }
+
+  /** Answers all that wait, and those that come from now on. */
+  close(): void {
+    this.#isClosed = true
+    for (const { answer, after } of this.#waiting) answer({ events: [], to: after, hasMore: false })
+    clearTimeout(this.#soon)
+    clearTimeout(this.#check)
+    clearTimeout(this.#idle)
+  }
+
+  /** The first reader makes the others' publishes notify this process. */
+  #begin(): void {
+    const { notifications, pooled } = this.#parts
+    if (!this.#isListening) {
+      this.#isListening = true
+      const look = () => {
+        this.#notified++
+        this.#look()
+      }
+      notifications.listen(WAKE_CHANNEL, (queue) => queue === FEED && look())
+      notifications.onConnect(look)
+    }
+    if (this.#check) return
+    this.#check = setTimeout(() => void this.#checkAgain(), pooled ? POLL_MS : CHECK_MS)
+    this.#check.unref()
+    if (!pooled && !this.#awaits) void this.#announce()
+  }
+
+  /** An event whose publish did not see it yet is found by the reads that follow. */
+  async #announce(): Promise<void> {
+    const { requestDb, lease, log } = this.#parts
+    try {
+      await setAwaitsEvents(requestDb, lease.id, true)
+      this.#awaits = true
+      this.#look()
+      this.#soon ??= setTimeout(() => this.#lookNow(), POLL_MS)
+      this.#soon.unref()
+    } catch (error) {
+      log.warn(
+        { err: loggable(error) },
+        'could not note that readers of the feed wait in this process; it tries again',
+      )
+    }
+  }
+
+  async #checkAgain(): Promise<void> {
+    this.#check = undefined
+    if (this.#isClosed || this.#waiting.size === 0) return
+    this.#awaits = false
+    this.#begin()
+    if (this.#parts.pooled) this.#look()
+  }
+
+  /** Nobody waits. */
+  #rest(): void {
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => {
+      if (this.#waiting.size > 0 || this.#isClosed || !this.#awaits) return
+      this.#awaits = false
+      const { requestDb, lease } = this.#parts
+      setAwaitsEvents(requestDb, lease.id, false).catch(() => {})
+    }, AWAITS_MS)
+    this.#idle.unref()
+  }
+
+  /** There may be something new. */
+  #look(): void {
+    if (this.#waiting.size === 0 || this.#isClosed) return
+    this.#isNew = true
+    if (this.#looking || this.#soon) return
+    const pauseMs = this.#lookedAt + PAUSE_MS - performance.now()
+    if (pauseMs <= 0) return this.#lookNow()
+    this.#soon = setTimeout(() => this.#lookNow(), pauseMs)
+    this.#soon.unref()
+  }
+
+  #lookNow(): void {
+    clearTimeout(this.#soon)
+    this.#soon = undefined
+    if (this.#looking || this.#waiting.size === 0 || this.#isClosed) return
+    this.#isNew = false
+    this.#looking = this.#readForAll()
+      .catch((error) => {
+        this.#parts.log.warn({ err: loggable(error) }, 'could not read the feed; it tries again')
+      })
+      .finally(() => {
+        this.#looking = undefined
+        this.#lookedAt = performance.now()
+        if (this.#isNew) this.#look()
+      })
+  }
+
+  async #readForAll(): Promise<void> {
+    for (let hasMore = true; hasMore && !this.#isClosed && this.#waiting.size > 0;) {
+      const all = [...this.#waiting]
+      const after = Math.min(...all.map((one) => one.after))
+      const names = [...new Set(all.flatMap(({ reader }) => [...reader.names]))]
+      const span = { after, names, tenant: null, limit: READ_AT_A_TIME }
+      const page = await readFeed(this.#parts.db, span)
+      await Promise.all(
+        all.map(async (one) => {
+          const part = await partOf(page, one.after, one.reader)
+          one.after = part.to
+          if (part.events.length > 0) one.answer(part)
+        }),
+      )
+      hasMore = page.hasMore
+    }
+  }
+}
+
+/** What a page has for one reader, who has read as far as `after`. */
+async function partOf(page: FeedPage, after: number, reader: FeedReader): Promise<FeedPart> {
+  const events: FeedRow[] = []
+  for (const event of page.events) {
+    const { position, name, tenant } = event
+    if (position <= after || !reader.names.has(name) || !reaches(reader.reach, tenant)) continue
+    if (reader.wants && !(await reader.wants(event))) continue
+    if (events.length === reader.limit) {
+      return { events, to: events.at(-1)?.position ?? after, hasMore: true }
+    }
+    events.push(event)
+  }
+  return { events, to: Math.max(after, page.to), hasMore: page.hasMore }
+}

@@ -1,0 +1,239 @@
+/** The operations on the feed: events in the order of their commits, for receivers that pull. */
+import {
+  compileFilterMatch,
+  DeferredFilters,
+  FeedDeleted,
+  narrowedReach,
+  OWN_EVENTS,
+  publishedEventId,
+  storedEventId,
+  subjectOf,
+  uuidOf,
+  withoutGate,
+  type Core,
+  type FeedReader,
+  type FeedRow,
+  type Reach,
+} from '@svc/core/internal'
+import {
+  CursorExpired,
+  EventNotAllowed,
+  EventNotFound,
+  SeveralEvents,
+  WebhookNotFound,
+} from '../errors.ts'
+import {
+  EventInFeed,
+  EventOfId,
+  ExpiredAnswer,
+  FEED_PAGES,
+  FeedAnswer,
+  FeedQuery,
+  WebhookFeedQuery,
+} from '../feed-schemas.ts'
+import { cursorOf, positionOf } from '../outbound/feed-cursor.ts'
+import { onlyFields } from '../outbound/settings/fields.ts'
+import type { StoredWebhook } from '../tables/webhook-row.ts'
+import { findWebhook } from '../tables/webhooks.ts'
+import { operation, type Caller } from './caller.ts'
+import { assertMayReceive, isHidden } from './key-events.ts'
+
+const DEFAULT_LIMIT = 100
+const START = 'start'
+const EVERY_EVENT = '*'
+const BELOW = '.*'
+
+/** The scopes that open the routes of the feed. Its reads take their turn, and its waits do not. */
+const READS = withoutGate({ scopes: ['events:read', 'webhooks:manage'] })
+
+type Pages = Pick<FeedQuery, 'after' | 'limit' | 'wait'>
+
+/** The filters of all readers of this process: together they take a bounded share of its time. */
+const filters = new DeferredFilters()
+
+export function feedOperations(
+  core: Pick<Core, 'feed' | 'calls' | 'readDb' | 'svc'>,
+  allowedEvents: readonly string[],
+) {
+  const inTurnOf = (by: Caller) => (by.reach === '' ? null : by.reach)
+
+  async function page(
+    by: Caller,
+    { after, limit = DEFAULT_LIMIT, wait = 0 }: Pages,
+    of: Omit<FeedReader, 'limit'>,
+    shown: (event: FeedRow) => EventInFeed = eventOf,
+  ): Promise<FeedAnswer> {
+    const ms = wait * 1000
+    const inTurn = <T>(read: () => Promise<T>) => core.calls.run(inTurnOf(by), 'reads', read)
+    if (after === undefined) {
+      const end = await inTurn(() => core.feed.end())
+      if (ms === 0) return { events: [], cursor: cursorOf(end), hasMore: false }
+      return follow(end)
+    }
+    return follow(after === START ? null : positionOf(after))
+
+    async function follow(position: number | null): Promise<FeedAnswer> {
+      try {
+        const gone = by.gone?.()
+        const { events, to, hasMore } = await core.feed.follow(
+          position,
+          { ...of, limit },
+          { ms, gone, inTurn },
+        )
+        return { events: events.map(shown), cursor: cursorOf(to), hasMore }
+      } catch (error) {
+        if (!(error instanceof FeedDeleted)) throw error
+        const oldest = cursorOf(error.oldest)
+        throw Object.assign(new CursorExpired(oldest), { oldest })
+      }
+    }
+  }
+
+  return {
+    feed: operation({
+      input: FeedQuery,
+      output: FeedAnswer,
+      routes: {
+        'GET /feed': {
+          summary: 'Read events in the order of their commits',
+          takes: FeedQuery.properties,
+          errors: { 410: ExpiredAnswer },
+          config: READS,
+        },
+      },
+      async run(by, { events, tenant, ...pages }) {
+        const names = namesFor(by, events, allowedEvents)
+        const reach = narrowedReach(by.reach, tenant)
+        // Of another tenant it reads nothing.
+        return page(
+          by,
+          pages,
+          reach === undefined ? { names: NONE, reach: by.reach } : { names, reach },
+        )
+      },
+    }),
+
+    webhookFeed: operation({
+      input: WebhookFeedQuery,
+      output: FeedAnswer,
+      routes: {
+        'GET /:id/feed': {
+          summary: 'Read the events that the webhook is sent, in the order of their commits',
+          takes: FEED_PAGES,
+          errors: { 410: ExpiredAnswer },
+          config: READS,
+        },
+      },
+      async run(by, { id: given, ...pages }) {
+        const id = uuidOf(given)
+        const webhook = id && (await findWebhook(core.readDb, id, by.reach))
+        if (!webhook) throw new WebhookNotFound(given)
+        const names = namesOf(webhook.events, allowedEvents)
+        const seen = new Set([...names].filter((name) => !isHidden(by, name)))
+        const reach: Reach = webhook.tenant
+        const of = { names: seen, reach, wants: wantedBy(webhook) }
+        return page(by, pages, of, (event) => eventFor(webhook, event))
+      },
+    }),
+
+    event: operation({
+      input: EventOfId,
+      output: EventInFeed,
+      text: 'eventId',
+      routes: {
+        'GET /events/:eventId': { summary: 'Get an event', config: READS },
+        // Longer ids than the router takes as a parameter.
+        'GET /events/*': {
+          summary: 'Get an event',
+          names: { '*': 'eventId' },
+          config: READS,
+          hide: true,
+        },
+      },
+      async run(by, { eventId, name, tenant }) {
+        const all = [...allowedEvents, ...OWN_EVENTS].filter((one) => !isHidden(by, one))
+        const names = name === undefined ? all : all.filter((one) => one === name)
+        const reach = narrowedReach(by.reach, tenant)
+        const found =
+          reach === undefined || eventId.length > LONGEST_ID || !isStorable(eventId)
+            ? []
+            : await core.calls.run(inTurnOf(by), 'reads', () => find(names, eventId, reach))
+        if (found.length > 1) throw new SeveralEvents(shortened(eventId))
+        if (!found[0]) throw new EventNotFound(shortened(eventId))
+        return eventOf(found[0])
+      },
+    }),
+  }
+
+  async function find(names: string[], id: string, reach: Reach): Promise<FeedRow[]> {
+    if (names.length === 0) return []
+    if (reach !== null)
+      return core.feed.find(names, [storedEventId(reach === '' ? null : reach, id)])
+    const { items } = await core.svc.events.search({ name: names, id, limit: 2 })
+    return core.feed.find(
+      names,
+      items.map(({ tenant }) => storedEventId(tenant, id)),
+    )
+  }
+}
+
+const LONGEST_ID = 255
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+const shortened = (id: string): string => (id.length > 40 ? `${id.slice(0, 40)}…` : id)
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** @throws EventNotAllowed, KeyEventsNotAllowed */
+function namesFor(
+  by: Caller,
+  events: FeedQuery['events'],
+  allowed: readonly string[],
+): ReadonlySet<string> {
+  if (events === undefined) return new Set(allowed)
+  const given = typeof events === 'string' ? events.split(',') : events
+  const unknown = given.find((name) => namesOf([name], allowed).size === 0)
+  if (unknown !== undefined) {
+    throw new EventNotAllowed(unknown, [EVERY_EVENT, ...allowed, ...OWN_EVENTS].join(', '))
+  }
+  assertMayReceive(by, given)
+  return namesOf(given, allowed)
+}
+
+/** The events that names and patterns mean; of ours only those that are named. */
+function namesOf(given: readonly string[], allowed: readonly string[]): ReadonlySet<string> {
+  return new Set(
+    given.flatMap((name) => {
+      if (name === EVERY_EVENT) return allowed
+      if (name.endsWith(BELOW)) {
+        const prefix = name.slice(0, -1)
+        return prefix.length > 1 ? allowed.filter((one) => one.startsWith(prefix)) : []
+      }
+      return allowed.includes(name) || OWN_EVENTS.includes(name) ? [name] : []
+    }),
+  )
+}
+
+function eventOf({ id, name, payload, tenant, publishedAt, changed }: FeedRow): EventInFeed {
+  return {
+    id: publishedEventId(id),
+    name,
+    payload: JSON.parse(payload) as unknown,
+    tenant,
+    publishedAt: new Date(publishedAt).toISOString(),
+    ...(changed && { changed }),
+  }
+}
+
+const eventFor = ({ fields }: StoredWebhook, event: FeedRow): EventInFeed =>
+  eventOf(fields === null ? event : { ...event, payload: onlyFields(event.payload, fields) })
+
+function wantedBy({ filter }: StoredWebhook): FeedReader['wants'] {
+  if (filter === null) return undefined
+  const match = compileFilterMatch(filter)
+  return async ({ name, tenant, payload, changed }) => {
+    const { isMatch } = await filters.decide(match, () =>
+      subjectOf(name, tenant, JSON.parse(payload), changed),
+    )
+    return isMatch === true
+  }
+}
