@@ -392,7 +392,7 @@ create table svc."__svc.webhooks.recent_attempts" (
 create table svc."__svc.webhooks.registrations" (
   id uuid not null,
   tenant text collate "C",
-  url text not null,
+  url text,
   events text[] not null,
   label text,
   description text,

@@ -89,7 +89,7 @@ export interface Core {
   /** The events that the host has defined. */
   catalogue: Catalogue
   /** Publishes events of ours, and payloads that are JSON text already. */
-  bus: Pick<Publisher, 'publish' | 'isWanted'>
+  bus: Pick<Publisher, 'publish'>
   /** The events in the order of their commits. */
   feed: Pick<Feed, 'end' | 'follow' | 'find'>
   /** What a package keeps of tenants is deleted with them. */

@@ -4,7 +4,8 @@ create table svc."__svc.webhooks.registrations" (
   id uuid primary key,
   -- A webhook of a tenant gets the events of that tenant; one without a tenant is the operator's.
   tenant text collate "C",
-  url text not null,
+  -- Null: it is only read, by its feed.
+  url text,
   events text[] not null,
   label text,
   description text,

@@ -73,6 +73,13 @@ export const SeveralEvents = createError<[string]>(
   409,
 )
 
+/** The webhook has no address. */
+export const NoUrl = createError<[string]>(
+  'SVC_WEBHOOKS_NO_URL',
+  'the webhook %s has no url, so nothing is sent to it: read its feed, or give it a url',
+  409,
+)
+
 /** The webhook is not active: only active webhooks receive deliveries. */
 export const WebhookInactive = createError<[string]>(
   'SVC_WEBHOOKS_INACTIVE',

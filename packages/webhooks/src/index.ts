@@ -82,6 +82,7 @@ export {
   KeyEventsNotAllowed,
   NoExample,
   NotReplayable,
+  NoUrl,
   RecoveryNotFound,
   SecretRefused,
   SeveralEvents,

@@ -15,7 +15,12 @@ const Label = nullable(
     description: 'A name of your own for it, at most 200 characters; null for none.',
   }),
 )
-const Url = Type.String({ description: 'http or https, at most 2048 characters, no credentials.' })
+const Url = nullable(
+  Type.String({
+    description:
+      'http or https, at most 2048 characters, no credentials; null: nothing is delivered, and its feed is read.',
+  }),
+)
 /** One schema with two types, see `nullable`: the message names both. */
 const Events = Type.Unsafe<string | string[]>({
   type: ['array', 'string'],
@@ -70,7 +75,7 @@ export type WebhookChanges = Omit<WebhookUpdate, 'id'>
 export const Webhook = Type.Object({
   id: Uuid,
   tenant: nullable(Type.String({ description: "null for the operator's." })),
-  url: Type.String(),
+  url: nullable(Type.String()),
   events: Type.Array(Type.String()),
   label: nullable(Type.String()),
   active: Type.Boolean({ description: 'While it is false, deliveries wait.' }),

@@ -1,5 +1,6 @@
 /** The feed: events in the order of their commits, read page by page and waited for. */
 import { useCore } from '@svc/core/internal'
+import { receiver as openReceiver } from '@svc/testing'
 import pg from 'pg'
 import t from 'tap'
 import { until } from '../../support/until.ts'
@@ -298,4 +299,63 @@ t.test('an event is found by its id', async (t) => {
     const { status, body } = await ask('GET', `/events/${path}`)
     t.match({ status, body }, { status: 404, body: { code: 'SVC_WEBHOOKS_EVENT_NOT_FOUND' } }, path)
   }
+})
+
+t.test('a webhook without an address is only read', async (t) => {
+  const { app, ask } = await startHost(t)
+  const target = await openReceiver()
+  t.teardown(() => target.close())
+  const { events, webhooks } = app.svc
+  await events.publish('order.created', { n: 0 }, { id: 'before it existed' })
+  const made = await ask('POST', '', { url: null, events: 'order.created' })
+  t.match(made, { status: 201, body: { url: null, active: true } })
+  const { id } = made.body
+  await events.publish('order.created', { n: 1 }, { id: 'read' })
+  t.equal((await ask('GET', `/${id}`)).body.waiting, 0)
+  const { body } = await ask('GET', `/${id}/feed?after=start`)
+  t.same(idsOf(body), ['before it existed', 'read'])
+  const since = '2020-01-01T00:00:00Z'
+  for (const [path, given] of [
+    [`/${id}/test`, {}],
+    [`/${id}/redrive`, undefined],
+    [`/${id}/recover`, { what: 'missing', since }],
+    [`/${id}/recover`, { what: 'dead', since, dryRun: true }],
+  ] as const) {
+    const refused = { status: 409, body: { code: 'SVC_WEBHOOKS_NO_URL' } }
+    t.match(await ask('POST', path, given), refused, path)
+  }
+  const row = { webhookId: id, event: 'order.created', payload: 1, deliveryId: id, attempt: 1 }
+  await t.rejects(webhooks.deliver(row), { code: 'SVC_WEBHOOKS_NO_URL' })
+  t.match(await ask('PATCH', `/${id}`, { url: target.url }), { body: { url: target.url } })
+  await events.publish('order.created', { n: 2 }, { id: 'sent' })
+  const [delivery] = await target.waitFor(1)
+  t.match(delivery?.body, { payload: { n: 2 } })
+  const waiting = async () => (await webhooks.get(id)).waiting
+  await until(waiting, (count) => count === 0)
+  t.match(await ask('PATCH', `/${id}`, { active: false }), { body: { active: false } })
+  await ask('POST', `/${id}/test`)
+  t.equal(await waiting(), 1)
+  t.match(await ask('PATCH', `/${id}`, { url: null }), { body: { url: null, waiting: 0 } })
+  await ask('PATCH', `/${id}`, { active: true })
+  await events.publish('order.created', { n: 3 }, { id: 'not sent' })
+  t.equal(await waiting(), 0)
+  t.equal(target.received.length, 1)
+})
+
+t.test('what becomes of webhooks stands in the feed, for those who name it', async (t) => {
+  const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  const target = await openReceiver({ answer: () => 500 })
+  t.teardown(() => target.close())
+  const { webhooks, events } = app.svc
+  const { id } = await webhooks.register({ url: target.url, events: '*', tenant: 'acme' })
+  const { cursor } = await webhooks.feed()
+  await events.publish('order.created', {}, { tenant: 'acme' })
+  const { body } = await ask('GET', `/feed?after=${cursor}&wait=25&events=svc.delivery.dead`)
+  t.match(body.events, [{ name: 'svc.delivery.dead', tenant: 'acme', payload: { webhookId: id } }])
+  const all = await webhooks.feed({ after: cursor })
+  t.same(
+    all.events.map(({ name }) => name),
+    ['order.created'],
+    'not for those who do not',
+  )
 })

@@ -1,5 +1,5 @@
 import type { Db } from '../postgres/transaction.ts'
-import type { EventQuery, FoundEvent, FoundEvents } from './event-search.ts'
+import type { EventQuery, FoundEvents, FoundEventWithPayload } from './event-search.ts'
 import type {
   PublishedName,
   PublishedPayload,
@@ -194,5 +194,5 @@ export interface Events {
     name: string,
     id: string,
     of?: { tenant?: string | null | undefined },
-  ) => Promise<Required<FoundEvent> | null>
+  ) => Promise<FoundEventWithPayload | null>
 }

@@ -11,6 +11,8 @@ export interface FoundRow {
   id: string
   tenant: string | null
   publishedAt: string
+  /** JSON text of a list of paths; `null` where the publisher did not say what was before. */
+  changed: string | null
   bytes: number
   /** JSON text; `null` where it was not requested. */
   payload: string | null
@@ -35,7 +37,7 @@ const time = (digits: string): string =>
   `to_char(published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.${digits}"Z"')`
 
 const COLUMNS = `name, id, tenant, octet_length(payload) as bytes,
-  ${time('MS')} as "publishedAt", ${time('US')} as position`
+  changed::text as changed, ${time('MS')} as "publishedAt", ${time('US')} as position`
 
 /** Events from `lower` on and before the position `upper`, newest first. */
 export async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]> {

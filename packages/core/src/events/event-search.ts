@@ -62,9 +62,14 @@ export interface FoundEvent {
   publishedAt: string
   /** The size of the payload's JSON text, in UTF-8. */
   bytes: number
+  /** The paths of what has changed; absent where the publisher did not say what was before. */
+  changed?: string[]
   /** Present where `payloads` was set. */
   payload?: unknown
 }
+
+/** What `events.find` shows. */
+export type FoundEventWithPayload = FoundEvent & Required<Pick<FoundEvent, 'payload'>>
 
 /** A page of found events. */
 export interface FoundEvents {
@@ -81,7 +86,7 @@ export interface EventSearch {
     name: string,
     id: string,
     of?: { tenant?: string | null | undefined },
-  ) => Promise<Required<FoundEvent> | null>
+  ) => Promise<FoundEventWithPayload | null>
 }
 
 const MINUTE = 60_000
@@ -160,14 +165,18 @@ const pageOf = (rows: FoundRow[], next: Start | null, complete = true): FoundEve
 const textOf = ({ upper, firstSpanMs }: Start): string =>
   Buffer.from(JSON.stringify([...upper, firstSpanMs])).toString('base64url')
 
-const shown = ({ name, id, tenant, publishedAt, bytes, payload }: FoundRow): FoundEvent => ({
-  name,
-  id: publishedEventId(id),
-  tenant,
-  publishedAt,
-  bytes,
-  ...(payload !== null && { payload: JSON.parse(payload) }),
-})
+const shown = (row: FoundRow): FoundEvent => {
+  const { name, id, tenant, publishedAt, changed, bytes, payload } = row
+  return {
+    name,
+    id: publishedEventId(id),
+    tenant,
+    publishedAt,
+    ...(changed !== null && { changed: JSON.parse(changed) as string[] }),
+    bytes,
+    ...(payload !== null && { payload: JSON.parse(payload) }),
+  }
+}
 
 /** @throws InvalidInput */
 function startIn(after: string): Start {

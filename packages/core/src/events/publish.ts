@@ -21,7 +21,6 @@ import {
   type PublishTerms,
 } from './publish-sql.ts'
 import type { Subscriptions } from './subscriptions.ts'
-import { isWanted } from './subscriptions-table.ts'
 import { Handover, Transactions } from './transactions.ts'
 import {
   checkedEventRow,
@@ -135,13 +134,6 @@ export class Publisher {
         how,
       ),
     )
-  }
-
-  /** Whether some subscription or recipient wants events of ours of this name. */
-  async isWanted(db: Db, name: string): Promise<boolean> {
-    const { subscriptions } = this.#parts
-    if (!subscriptions.isReady) await subscriptions.declare()
-    return isWanted(db, name)
   }
 
   /** Resolves when every publish without a transaction is committed or refused. */

@@ -54,18 +54,3 @@ export async function setRecipient(
     [subscription, id, names, tenant ?? '', filter && JSON.stringify(filter)],
   )
 }
-
-/** Whether some subscription or recipient wants the event by its name. */
-export async function isWanted(db: Db, name: string): Promise<boolean> {
-  const { rows } = await db.query(
-    `select exists (
-       select from svc."__svc.subscriptions" as wants
-        where wants.event_name = $1
-          and (not wants.fans_out or exists (
-                 select from svc."__svc.recipients" as recipient
-                  where recipient.subscription = wants.subscription
-                    and recipient.event_name = wants.event_name))) as "isWanted"`,
-    [name],
-  )
-  return rows[0].isWanted
-}

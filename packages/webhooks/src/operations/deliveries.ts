@@ -13,6 +13,7 @@ import {
   DeliveryNotFound,
   EventNotAllowed,
   NoExample,
+  NoUrl,
   UnknownTransform,
   UrlRefused,
   WebhookInactive,
@@ -75,6 +76,7 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
         if (reach !== EVERYWHERE) existing(webhookId, await findWebhook(db, webhookId, reach))
         const [webhook] = await findWebhooksForDelivery(db, [webhookId])
         if (webhook === undefined) throw new WebhookNotFound(webhookId)
+        if (webhook.url === '') throw new NoUrl(webhookId)
         if (!webhook.active) throw new WebhookInactive(webhookId)
         const text = JSON.stringify(payload)
         const named = { event, webhookId, deliveryId, attempt }
@@ -170,6 +172,7 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
         const webhookId = webhookIdOf(id)
         return await core.within(by.db, async (db) => {
           const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
+          if (webhook.url === null) throw new NoUrl(webhookId)
           // The number of its dead letters would say what was published.
           if (!by.seesKeyEvents) {
             const { events } = existing(webhookId, await findWebhook(db, webhookId, by.reach))
@@ -218,6 +221,7 @@ async function queueDelivery(
   await core.within(by.db, async (db) => {
     const [locked] = await lockWebhooks(db, [webhookId], by.reach)
     const webhook = existing(webhookId, locked)
+    if (webhook.url === null && url === undefined) throw new NoUrl(webhookId)
     const place = url === undefined ? {} : { outOfTurn: true }
     const { event, eventId, payload, isTest } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}

@@ -5,6 +5,7 @@ import {
   compileFilterMatch,
   DeferredFilters,
   shapeOf,
+  subjectOf,
   tenantOfNew,
   type Core,
 } from '@svc/core/internal'
@@ -52,8 +53,8 @@ export const eventOperations = (
         limit: MOST,
         payloads: true,
       })
-      const tried = items.map(async ({ payload, ...event }) => {
-        const subject = { event: event.name, tenant: event.tenant, payload }
+      const tried = items.map(async ({ payload, changed, ...event }) => {
+        const subject = subjectOf(event.name, event.tenant, payload, changed)
         const { isMatch } = await filters.decide(match, () => subject)
         return { ...event, matches: isMatch === true }
       })

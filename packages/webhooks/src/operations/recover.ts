@@ -13,7 +13,7 @@ import {
   type Db,
   type Recovery,
 } from '@svc/core/internal'
-import { InvalidSpan, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
+import { InvalidSpan, NoUrl, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
 import { QUEUE } from '../outbound/delivery-queue.ts'
 import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
 import { DAY_MS, MONTH_MS } from '../tables/log-spans.ts'
@@ -102,6 +102,7 @@ export function recoveryOperations(core: Core, logDays: number) {
         const reading = by.db ?? core.readDb
         const found = existing(id, await findWebhook(reading, id, by.reach))
         assertMayReceive(by, found.events)
+        if (found.url === null) throw new NoUrl(id)
         const request = { queue: QUEUE, recipient: id, what, since, until, perSecond }
         const isMissing = what === 'missing'
         const fromMs = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)

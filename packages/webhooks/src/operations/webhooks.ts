@@ -87,7 +87,8 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
   const recipientsChanged = () => core.queues.recipientsChanged(QUEUE)
 
   function check({ url, events, ...settings }: ChangedColumns, { reach }: Caller): void {
-    const problem = url === undefined ? null : urlProblem(url, isBlocked, reach === EVERYWHERE)
+    const problem =
+      typeof url === 'string' ? urlProblem(url, isBlocked, reach === EVERYWHERE) : null
     if (problem !== null) throw new UrlRefused(problem)
     const unknown = events?.find((name) => !isKnown(name))
     if (unknown !== undefined) {
@@ -95,6 +96,11 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
       throw new EventNotAllowed(unknown, known.join(', '))
     }
     checkSettings(settings, rules)
+  }
+
+  async function discardAll(db: Db, id: string): Promise<void> {
+    const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
+    await insertLogRows(db, skippedRows(discarded))
   }
 
   async function counted(db: Db, row: StoredWebhook): Promise<WebhookWithSecret> {
@@ -212,6 +218,7 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
           } else if (!before.active && after.active) await resume(core, db, after)
           else if (after.active)
             await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(after))
+          if (before.url !== null && after.url === null) await discardAll(db, id)
           // Failures at the old address do not count against the new one.
           if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
           const isChanged = before.active !== after.active || isMoved || isRestrictedAnew
@@ -234,8 +241,7 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
           const deleted = existing(id, await deleteWebhook(db, id, by.reach))
           await auditChange(db, by.origin, 'delete', deleted, null)
           await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
-          const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
-          await insertLogRows(db, skippedRows(discarded))
+          await discardAll(db, id)
           core.afterCommit(db, recipientsChanged)
         })
       },

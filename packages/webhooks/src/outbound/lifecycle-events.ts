@@ -7,7 +7,8 @@ interface AboutWebhook {
   webhookId: string
   /** `null` for the operator's. */
   tenant: string | null
-  url: string
+  /** `null` where it has none any more. */
+  url: string | null
 }
 
 /** `svc.webhook.failing`: all attempts have failed for `autoDisable.warnAfterSeconds`. */
@@ -75,17 +76,13 @@ const NAMES = new Set([
 /** The outcome of a delivery of such an event publishes no further event. */
 export const isLifecycleEvent = (name: string): boolean => NAMES.has(name)
 
-/**
- * Publishes in the transaction of the change that the events report; `make` is called only where a
- * recipient wants them.
- */
+/** Publishes in the transaction of the change that the events report. */
 export async function publishLifecycle<Name extends keyof Payloads>(
   { bus }: Pick<Core, 'bus'>,
   db: Db,
   name: Name,
   make: () => Promise<Payloads[Name][]>,
 ): Promise<void> {
-  if (!(await bus.isWanted(db, name))) return
   const events = (await make()).map((payload) => {
     const { tenant } = payload
     return { name, payload: JSON.stringify(payload), tenant }

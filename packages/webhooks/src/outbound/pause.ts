@@ -21,12 +21,12 @@ export async function resume(core: Core, db: Db, webhook: Recipient): Promise<vo
   await core.queues.release(db, QUEUE, webhook.id)
 }
 
-type Recipient = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter'>
+type Recipient = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter' | 'url'>
 
-/** What a webhook wants while it is active. */
-export const recipientOf = ({ id, tenant, events, filter }: Recipient): Recipient => ({
+/** What a webhook wants while it is active: nothing where it has no address. */
+export const recipientOf = ({ id, tenant, events, filter, url }: Recipient) => ({
   id,
   tenant,
-  events,
+  events: url === null ? [] : events,
   filter,
 })

@@ -8,6 +8,7 @@ import { parsed, type StoredRow } from './webhook-row.ts'
  */
 export interface WebhookForDelivery {
   id: string
+  /** Empty where it has none: nothing is sent to it. */
   url: string
   active: boolean
   /** It has no tenant, and gets the events of all. */
@@ -38,12 +39,14 @@ export async function findWebhooksForDelivery(
   return rows.map(asWebhookForDelivery)
 }
 
-export type StoredForDelivery = StoredRow<Omit<WebhookForDelivery, 'previousSecrets'>> & {
+export type StoredForDelivery = StoredRow<Omit<WebhookForDelivery, 'previousSecrets' | 'url'>> & {
   previousSecrets: string | null
+  url: string | null
 }
 
 export const asWebhookForDelivery = (row: StoredForDelivery): WebhookForDelivery => ({
   ...row,
+  url: row.url ?? '',
   previousSecrets: parsed(row.previousSecrets) ?? [],
   headers: parsed(row.headers),
   retry: parsed(row.retry),

@@ -87,9 +87,9 @@ export async function lockWebhooks(
   db: Db,
   ids: string[],
   reach: Reach,
-): Promise<{ id: string; tenant: string | null; active: boolean }[]> {
+): Promise<{ id: string; tenant: string | null; url: string | null; active: boolean }[]> {
   const { rows } = await db.query(
-    `select id, tenant, active from svc."__svc.webhooks.registrations"
+    `select id, tenant, url, active from svc."__svc.webhooks.registrations"
       where id = any($1::uuid[]) and ${withinReach('tenant', '$2')} order by id for share`,
     [ids, reach],
   )
@@ -121,7 +121,7 @@ export async function updateWebhook(
   if (url !== undefined || active === true) await forgetAttempts(db, id)
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
-        set url = coalesce($2, url),
+        set url = case when $8 then $2 else url end,
             events = coalesce($3, events),
             active = coalesce($4::boolean, active),
             label = case when $5 then $6 else label end,
@@ -142,9 +142,9 @@ export async function updateWebhook(
             disabled_reason = case when $4 is null then disabled_reason end,
             probe_after = case when $4 is null then probe_after end,
             -- Failures before a resumption, or at another address, do not count any more.
-            failing_since = case when $4 is true or $2 <> url then null else failing_since end,
-            failed_attempts = case when $4 is true or $2 <> url then 0 else failed_attempts end,
-            warned_at = case when $4 is true or $2 <> url then null else warned_at end,
+            failing_since = case when $4 is true or $8 and $2 is distinct from url then null else failing_since end,
+            failed_attempts = case when $4 is true or $8 and $2 is distinct from url then 0 else failed_attempts end,
+            warned_at = case when $4 is true or $8 and $2 is distinct from url then null else warned_at end,
             updated_at = now()
        from (select $7::jsonb as given) as settings
       where id = $1
@@ -157,6 +157,7 @@ export async function updateWebhook(
       label !== undefined,
       label ?? null,
       JSON.stringify(settings),
+      url !== undefined,
     ],
   )
   return asWebhook(rows[0])

@@ -107,7 +107,7 @@ t.test('another address is judged as that of a webhook is', async (t) => {
     'the webhook is not of this tenant',
   )
   // A name is judged when it is resolved.
-  const { port } = new URL(webhook.url)
+  const { port } = new URL(webhook.url ?? '')
   await app.svc.webhooks.redeliver({ ...redelivery, url: `http://0x7f.1:${port}/hook` })
   await until(log, (rows) => rows.length === 2)
 })

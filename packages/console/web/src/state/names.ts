@@ -12,7 +12,7 @@ function useReadable(): boolean {
 }
 
 export const webhookName = ({ label, url }: Webhook): string =>
-  label ?? url.replace(/^https?:\/\//, '')
+  label ?? url?.replace(/^https?:\/\//, '') ?? 'no address'
 
 /** The newest webhooks, for their names; `whole` where that is all of them. */
 export function useWebhooks() {

@@ -21,7 +21,7 @@ export interface Draft {
 }
 
 export type Mistakes = Partial<Record<keyof Draft, string>>
-type Body = { url: string; events: string[]; tenant?: string } & WebhookSettings
+type Body = { url: string | null; events: string[]; tenant?: string } & WebhookSettings
 
 export const emptyDraft: Draft = {
   url: '',
@@ -49,7 +49,7 @@ const lines = (of: Record<string, string> | null) =>
     .join('\n')
 
 export const draftOf = (webhook: Webhook, headers: Record<string, string> | null): Draft => ({
-  url: webhook.url,
+  url: webhook.url ?? '',
   events: webhook.events,
   label: text(webhook.label),
   tenant: text(webhook.tenant),
@@ -92,8 +92,8 @@ export function readDraft(draft: Draft): { body: Body } | { mistakes: Mistakes }
     mistakes[name] = 'Give a whole number, or leave it empty.'
     return null
   }
-  if (!/^https?:\/\/./i.test(draft.url))
-    mistakes.url = 'Give an address that begins with https:// or http://.'
+  if (draft.url.trim() !== '' && !/^https?:\/\/./i.test(draft.url))
+    mistakes.url = 'Give an address that begins with https:// or http://, or leave it empty.'
   if (draft.events.length === 0) mistakes.events = 'Choose at least one event, or all of them.'
   const filter = parsedFilter(draft.filter)
   if ('mistake' in filter) mistakes.filter = filter.mistake
@@ -110,7 +110,7 @@ export function readDraft(draft: Draft): { body: Body } | { mistakes: Mistakes }
   }
   const maxAttempts = whole('maxAttempts', draft.maxAttempts)
   const body: Body = {
-    url: draft.url.trim(),
+    url: draft.url.trim() || null,
     events: draft.events,
     ...(draft.tenant.trim() && { tenant: draft.tenant.trim() }),
     label: draft.label.trim() || null,

@@ -128,6 +128,9 @@ async function perform(
     return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
   const { event, eventId, deliveryId, url, isTest } = job.data
+  if (webhook.url === '' && url === undefined) {
+    return { kind: 'cancelled', detail: skippedAttempt(attempt) }
+  }
   const isProbe = job.isProbe === true
   if (mustPark(webhook, job)) return { kind: 'parked' }
   if (isUndecided(job)) {

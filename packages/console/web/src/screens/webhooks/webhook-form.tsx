@@ -54,6 +54,7 @@ export function WebhookForm({
             label="Address"
             type="url"
             placeholder="https://example.com/hooks"
+            hint="Empty: nothing is delivered, and its feed is read."
             {...field('url')}
           />
           <Checkbox

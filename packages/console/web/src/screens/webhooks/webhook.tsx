@@ -69,7 +69,7 @@ function Heading({ webhook }: { webhook: Webhook }) {
   return (
     <span class="heading-facts">
       <Badge tone={tone}>{word}</Badge>
-      {webhook.label && <bdi class="mono">{webhook.url}</bdi>}
+      {webhook.label && <bdi class="mono">{webhook.url ?? 'no address'}</bdi>}
       <Id id={webhook.id} what="webhook id" />
     </span>
   )

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     cell: (row) => (
       <>
         <Link to={webhookHref(row)} class="main-line">
-          <bdi>{row.label ?? row.url}</bdi>
+          <bdi>{row.label ?? row.url ?? 'no address'}</bdi>
         </Link>
         {row.label && <bdi class="sub-line mono">{row.url}</bdi>}
       </>
