@@ -56,16 +56,18 @@ const HEAD = ['route', 'method', 'takes', 'answer', 'what it does']
 
 function tableOf({ base, operations, methodOf }: Table): string {
   const rows = Object.entries(operations).flatMap(([name, { input, output, routes = {} }]) =>
-    Object.entries(routes).map(([at, route]: [string, OperationRoute<never, never>]) => {
+    Object.entries(routes).flatMap(([at, route]: [string, OperationRoute<never, never>]) => {
+      if (route.hide) return []
       const [method = '', path = ''] = at.split(' ')
       const { status = 200, summary } = route
-      return [
+      const cells = [
         code(`${method} ${path === '/' ? base || '/' : base + path}`),
         code(methodOf(name)),
         code(takenBy(input, method, path, route)),
         `${status} ${code(shapeOf(output))}`.trim(),
         `${summary}${scopesOf(route)}`,
       ]
+      return [cells]
     }),
   )
   const widths = HEAD.map((_, column) =>

@@ -75,6 +75,7 @@ ${SVC_WEBHOOKS}
 `,
     ]),
   ),
+  'packages/webhooks/docs/feed.md': APP,
   'packages/webhooks/docs/failing-webhooks.md': `${APP}
 ${SVC_WEBHOOKS}
 `,

@@ -135,7 +135,7 @@ const refused: [
     'a misspelt option',
     ['a', 1, { ID: 'x' }],
     'INVALID_OPTION',
-    /no option "ID"; there are: id, db, tenant$/,
+    /no option "ID"; there are: id, db, tenant, before$/,
   ],
   ['nothing as payload', ['a', undefined], 'INVALID_PAYLOAD', /got undefined$/],
   ['a function as payload', ['a', () => {}], 'INVALID_PAYLOAD', /got a function$/],

@@ -109,15 +109,21 @@ t.test('a dead delivery of a tenant reaches the tenant and the operator alone', 
   t.match(globex.received[0]!.body.payload, { tenant: 'globex', event: 'order.shipped' })
 })
 
-t.test('lifecycle events without subscribers are not stored', async (t) => {
+t.test('lifecycle events are stored without subscribers as well, for the feed', async (t) => {
   const { app, ask, register } = await startHost(t, { ...once, deactivateOnGone: true })
   const gone = await openReceiver({ answer: 410 })
   t.teardown(() => gone.close())
   const { id } = await register(gone.url)
   await app.svc.events.publish('order.created', {})
   await until(async () => (await ask('GET', `/${id}`)).body.active === false)
-  const { rows } = await app.svc.database.query(`select name from svc."__svc.events"`)
-  t.same(rows, [{ name: 'order.created' }])
+  const { rows } = await app.svc.database.query(
+    `select name from svc."__svc.events" order by position`,
+  )
+  t.same(rows, [
+    { name: 'order.created' },
+    { name: 'svc.webhook.disabled' },
+    { name: 'svc.delivery.dead' },
+  ])
 })
 
 t.test('the disabling of a gone webhook is published, and is in the audit', async (t) => {

@@ -17,6 +17,8 @@ t.test('there is an action for each operation', async (t) => {
     '__svc.webhooks.countDeadLetters',
     '__svc.webhooks.delete',
     '__svc.webhooks.deliver',
+    '__svc.webhooks.event',
+    '__svc.webhooks.feed',
     '__svc.webhooks.get',
     '__svc.webhooks.getRecovery',
     '__svc.webhooks.list',
@@ -36,6 +38,7 @@ t.test('there is an action for each operation', async (t) => {
     '__svc.webhooks.test',
     '__svc.webhooks.tryFilter',
     '__svc.webhooks.update',
+    '__svc.webhooks.webhookFeed',
   ])
 })
 

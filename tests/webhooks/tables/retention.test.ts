@@ -69,7 +69,8 @@ interface Queryable {
 /** How many days from now the event is kept at least; `null` where it says nothing. */
 async function keptFor(database: Queryable): Promise<number> {
   const { rows } = await database.query(
-    `select (extract(epoch from keep_until - now()) / 86400)::float8 as days from svc."__svc.events"`,
+    `select (extract(epoch from keep_until - now()) / 86400)::float8 as days from svc."__svc.events"
+      where name = 'order.created'`,
   )
   return rows[0]!.days as number
 }
