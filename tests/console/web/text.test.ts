@@ -35,7 +35,8 @@ t.test('an accent of any colour is legible in both schemes', async (t) => {
 t.test(
   'the form of a webhook names the wrong field, and sends only what was changed',
   async (t) => {
-    t.match(readDraft(emptyDraft), { mistakes: { url: /https/, events: /at least one/ } })
+    const wrong = { ...emptyDraft, url: 'example.com' }
+    t.match(readDraft(wrong), { mistakes: { url: /https/, events: /at least one/ } })
     const before = { ...emptyDraft, url: 'https://example.com', events: ['*'] }
     t.match(readDraft(before), { body: { url: 'https://example.com', retry: null, filter: null } })
     t.match(readDraft({ ...before, headers: 'no colon' }), { mistakes: { headers: /no colon/ } })
@@ -43,6 +44,7 @@ t.test(
     t.match(readDraft({ ...before, maxAttempts: 'many' }), {
       mistakes: { maxAttempts: /whole number/ },
     })
+    t.match(readDraft({ ...before, url: '' }), { body: { url: null } })
     t.match(parsedFilter('[]'), { mistake: /JSON object/ })
     t.strictSame(changesFrom(before, { ...before, delaysSeconds: '5, 60', headers: 'x-a: b: c' }), {
       retry: { delaysSeconds: [5, 60] },

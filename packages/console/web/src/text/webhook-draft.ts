@@ -93,7 +93,7 @@ export function readDraft(draft: Draft): { body: Body } | { mistakes: Mistakes }
     return null
   }
   if (draft.url.trim() !== '' && !/^https?:\/\/./i.test(draft.url))
-    mistakes.url = 'Give an address that begins with https:// or http://, or leave it empty.'
+    mistakes.url = 'Give an address that begins with https:// or http://. Or leave it empty.'
   if (draft.events.length === 0) mistakes.events = 'Choose at least one event, or all of them.'
   const filter = parsedFilter(draft.filter)
   if ('mistake' in filter) mistakes.filter = filter.mistake
