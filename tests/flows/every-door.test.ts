@@ -2,11 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import { svcAuth, type AuthOperations } from '@svc/auth'
 import { svcCore } from '@svc/core'
+import { uuidv7 } from '@svc/core/internal'
 import { receiver as openReceiver } from '@svc/testing'
 import { svcWebhooks, type SvcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { until } from '../support/until.ts'
 
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
@@ -286,6 +288,27 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
       [`GET ${base}/${UNKNOWN}/recoveries/${UNKNOWN}`],
     ],
   },
+  listHandlerDeadLetters: {
+    given: () => [
+      [{ subscription: 'ship', limit: 2 }],
+      [`GET ${base}/handlers/dead-letters?subscription=ship&limit=2`],
+    ],
+    refused: [[{ since: 'now' }], [`GET ${base}/handlers/dead-letters?since=now`]],
+  },
+  redriveHandler: {
+    given: () => [
+      [{ subscription: 'ship' }],
+      [`POST ${base}/handlers/redrive`, { subscription: 'ship' }],
+    ],
+    refused: [[{ subscription: 'no' }], [`POST ${base}/handlers/redrive`, { subscription: 'no' }]],
+  },
+  deleteHandlerDeadLetter: {
+    given: async ({ handlerDeadLetter }) => {
+      const id = await handlerDeadLetter()
+      return [[id], [`DELETE ${base}/handlers/dead-letters/${id}`]]
+    },
+    refused: [[UNKNOWN], [`DELETE ${base}/handlers/dead-letters/${UNKNOWN}`]],
+  },
   stats: {
     given: () => [[SPAN], [`GET ${base}/stats?${span}`]],
     refused: [[{ ...SPAN, by: 'year' }], [`GET ${base}/stats?${span}&by=year`]],
@@ -345,6 +368,7 @@ async function startHost(t: Test) {
     inboundLog: { rawBodies: true },
     inbound: { sender: { path: '/hook', publishAs: 'order.created', verify: () => true } },
   })
+  await app.svc.events.subscribe('order.created', () => {}, { subscription: 'ship' })
   await app.ready()
   return { app, routes, url: receiver.url }
 }
@@ -364,13 +388,25 @@ function makers({ app, url }: Host) {
   const recovery = async () => {
     const webhookId = await webhook()
     const { id } = await webhooks.recover({ id: webhookId, what: 'dead', since: SINCE })
-    return { webhookId, id: id! }
+    const made = { webhookId, id: id! }
+    // It is counted in the background.
+    await until(async () => (await webhooks.getRecovery(made)).finishedAt !== null)
+    return made
   }
   const inbound = async () => {
     await app.inject({ method: 'POST', url: '/hook', payload: { n: count++ } })
     return (await webhooks.listInbound({ limit: 1 }))[0]!.id
   }
-  return { email, user, key, webhook, delivered, event, recovery, inbound }
+  const handlerDeadLetter = async () => {
+    const id = uuidv7()
+    await app.svc.database.query(
+      `insert into svc_jobs.job (id, name, data)
+       values ($1, '__svc.sub/ship.dlq', '{"event":"order.created","eventId":"7"}')`,
+      [id],
+    )
+    return id
+  }
+  return { email, user, key, webhook, delivered, event, handlerDeadLetter, recovery, inbound }
 }
 
 /** What came of it, without what differs each time; a refusal does not say which part of the request it was in. */

@@ -5,6 +5,7 @@ import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Recipient } from './events/subscriptions-table.ts'
 import type { Feed } from './events/feed.ts'
+import type { DeadLetterOperations } from './events/subscription-dead-letters.ts'
 import type { Publisher } from './events/publish.ts'
 import type { CallGate } from './http/call-gate.ts'
 import type { ErrorText } from './http/error-body.ts'
@@ -90,6 +91,8 @@ export interface Core {
   catalogue: Catalogue
   /** Publishes events of ours, and payloads that are JSON text already. */
   bus: Pick<Publisher, 'publish'>
+  /** The dead letters of the host's own handlers. */
+  handlers: Pick<DeadLetterOperations, 'list' | 'redrive' | 'delete' | 'isSubscription'>
   /** The events in the order of their commits. */
   feed: Pick<Feed, 'end' | 'follow' | 'find'>
   /** What a package keeps of tenants is deleted with them. */

@@ -61,6 +61,7 @@ export class RunningCore implements Core {
   readonly subscriptions: Subscriptions
   readonly bus: Publisher
   readonly feed: Feed
+  readonly handlers: Core['handlers']
   readonly errorText: ErrorText | null
   readonly underTest: HostUnderTest
   readonly startedAt: Date
@@ -138,6 +139,7 @@ export class RunningCore implements Core {
       log,
     })
     const { subscriptions } = this
+    this.handlers = subscriptions.deadLetters
     const { transactionIdleSeconds } = settings
     this.bus = new Publisher({
       database,

@@ -59,6 +59,27 @@ export const CursorExpired = createError<[string]>(
   410,
 )
 
+/** A caller with a tenant asks about the host's own handlers. */
+export const OperatorOnly = createError(
+  'SVC_WEBHOOKS_OPERATOR_ONLY',
+  'only the operator may do this: use a key without a tenant',
+  403,
+)
+
+/** There is no subscription of this name. */
+export const SubscriptionNotFound = createError<[string]>(
+  'SVC_WEBHOOKS_SUBSCRIPTION_NOT_FOUND',
+  'there is no subscription "%s"',
+  404,
+)
+
+/** There is no dead letter of this id. */
+export const DeadLetterNotFound = createError<[string]>(
+  'SVC_WEBHOOKS_DEAD_LETTER_NOT_FOUND',
+  'there is no dead letter %s of a handler',
+  404,
+)
+
 /** There is no event of this id that the caller may see, or it is not kept any more. */
 export const EventNotFound = createError<[string]>(
   'SVC_WEBHOOKS_EVENT_NOT_FOUND',

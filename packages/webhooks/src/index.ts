@@ -66,11 +66,17 @@ export type {
   FeedQuery,
   WebhookFeedQuery,
 } from './feed-schemas.ts'
+export type {
+  HandlerDeadLetter,
+  HandlerRedrive,
+  ListedHandlerDeadLetters,
+} from './handler-schemas.ts'
 export type { Stats, StatsQuery } from './stats-schemas.ts'
 export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
 export {
   AddressNotAllowed,
   CursorExpired,
+  DeadLetterNotFound,
   DeliveryNotFound,
   EventNotAllowed,
   EventNotFound,
@@ -83,9 +89,11 @@ export {
   NoExample,
   NotReplayable,
   NoUrl,
+  OperatorOnly,
   RecoveryNotFound,
   SecretRefused,
   SeveralEvents,
+  SubscriptionNotFound,
   TooManyPoints,
   TimeoutTooLong,
   TransformNotAllowed,

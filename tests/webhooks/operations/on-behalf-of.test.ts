@@ -18,6 +18,8 @@ interface Victim {
 const url = 'https://globex.example/'
 const event = 'order.created'
 
+const OPERATOR_ONLY = { code: 'SVC_WEBHOOKS_OPERATOR_ONLY', statusCode: 403 }
+
 /** What each operation is asked for with the ids of another tenant, and what must come of it. */
 const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unknown>, object]> = {
   register: [
@@ -62,6 +64,12 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   getRecovery: [
     (by, { webhookId, deliveryId: id }) => by.getRecovery({ webhookId, id }),
     { statusCode: 404 },
+  ],
+  listHandlerDeadLetters: [(by) => by.listHandlerDeadLetters(), OPERATOR_ONLY],
+  redriveHandler: [(by) => by.redriveHandler({ subscription: event }), OPERATOR_ONLY],
+  deleteHandlerDeadLetter: [
+    (by, { deliveryId }) => by.deleteHandlerDeadLetter(deliveryId),
+    OPERATOR_ONLY,
   ],
   stats: [
     (by) => by.stats({ tenant: 'acme', from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' }),

@@ -23,6 +23,7 @@ interface Attack {
 }
 
 const isNotFound = ({ status }: Answer) => status === 404
+const isForbidden = ({ status }: Answer) => status === 403
 const isSilent = ({ status, body }: Answer, { webhookId, requestId }: Victim) =>
   status === 200 && !body.includes(webhookId) && !body.includes(requestId)
 
@@ -91,6 +92,16 @@ const ATTACKS: Record<string, Attack> = {
   'GET /feed': { path: () => '/feed?after=start&tenant=acme', refused: isSilent },
   'GET /:id/feed': { path: ({ webhookId }) => `/${webhookId}/feed`, refused: isNotFound },
   'GET /events/:eventId': { path: ({ eventId }) => `/events/${eventId}`, refused: isNotFound },
+  'GET /handlers/dead-letters': { path: () => '/handlers/dead-letters', refused: isForbidden },
+  'POST /handlers/redrive': {
+    path: () => '/handlers/redrive',
+    body: { subscription: 'order.created' },
+    refused: isForbidden,
+  },
+  'DELETE /handlers/dead-letters/:id': {
+    path: ({ deliveryId }) => `/handlers/dead-letters/${deliveryId}`,
+    refused: isForbidden,
+  },
   // The same for everybody.
   'GET /events': { path: () => '/events', refused: isSilent },
   'GET /asyncapi.json': { path: () => '/asyncapi.json', refused: isSilent },

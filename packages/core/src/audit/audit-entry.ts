@@ -70,6 +70,7 @@ const TARGET_KINDS = [
   'key',
   'link',
   'session',
+  'subscription',
   'tenant',
   'user',
   'webhook',

@@ -3,7 +3,9 @@ import { InvalidSubscription } from '../errors.ts'
 import { isUuid } from '../ids.ts'
 import { deadLetterQueueOf, type DeadLetter, type FanOutJob } from '../jobs/job.ts'
 import {
+  deleteDeadLetterOfQueues,
   listDeadLetters,
+  listDeadLettersOfQueues,
   nextDeadLetterId,
   type DeadLetterFilter,
   type Moved,
@@ -22,7 +24,7 @@ import { publishedEventId, tenantOfEvent } from './event-id.ts'
 import type { Events, RedriveOptions, SubscriptionDeadLetter } from './event-api.ts'
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-sql.ts'
-import { queueOfSubscription } from './subscription-worker.ts'
+import { queueOfSubscription, SUBSCRIPTION_QUEUES } from './subscription-worker.ts'
 import { isRetired } from '../processes/declared-subscriptions-table.ts'
 import { checkedSubscriptionName } from './validate-event.ts'
 
@@ -44,7 +46,27 @@ const SELECTION: OptionRules = {
   ids: { expects: 'a list of ids of dead letters, which are UUIDs', each: isUuid },
 }
 
-export type DeadLetterOperations = Pick<Events, 'deadLetters' | 'redrive'>
+export interface DeadLetterOperations extends Pick<Events, 'deadLetters' | 'redrive'> {
+  /** Of one subscription, or of all, newest first. */
+  list: (filter: HandlerDeadLetterFilter) => Promise<HandlerDeadLetter[]>
+  /** Deletes one, in the transaction `db`. Returns what it was; `undefined` where there is none. */
+  delete: (db: Db, id: string) => Promise<DeletedDeadLetter | undefined>
+  /** Whether a host of this database has subscribed by this name, and it has not ended. */
+  isSubscription: (subscription: string) => Promise<boolean>
+}
+
+export interface HandlerDeadLetterFilter extends Pick<
+  DeadLetterFilter,
+  'event' | 'since' | 'until' | 'limit' | 'after'
+> {
+  subscription?: string | undefined
+}
+
+export interface HandlerDeadLetter extends SubscriptionDeadLetter {
+  subscription: string
+}
+
+type DeletedDeadLetter = Pick<HandlerDeadLetter, 'subscription' | 'event' | 'eventId' | 'tenant'>
 
 interface Parts {
   db: Db
@@ -90,8 +112,39 @@ export function createDeadLetterOperations(parts: Parts): DeadLetterOperations {
       } while (afterId !== null)
       return { redriven }
     },
+
+    async list({ subscription, ...filter }) {
+      const queue = subscription === undefined ? null : queueOfSubscription(subscription)
+      const queues = { prefix: SUBSCRIPTION_QUEUES, queue }
+      const letters = await listDeadLettersOfQueues<FanOutJob>(readDb, queues, filter)
+      const shown = await withEvents(readDb, letters)
+      return shown.map((letter, n) => ({
+        ...letter,
+        subscription: subscriptionOf(letters[n]?.queue ?? ''),
+      }))
+    },
+
+    async delete(within, id) {
+      const deleted = await deleteDeadLetterOfQueues<FanOutJob>(within, SUBSCRIPTION_QUEUES, id)
+      if (deleted === undefined) return undefined
+      const { event, eventId } = deleted.data
+      return {
+        subscription: subscriptionOf(deleted.queue),
+        event,
+        eventId: publishedEventId(eventId),
+        tenant: tenantOfEvent(eventId),
+      }
+    },
+
+    async isSubscription(subscription) {
+      await declare()
+      const queue = deadLetterQueueOf(queueOfSubscription(subscription))
+      return (await isQueue(readDb, queue)) && !(await isRetired(readDb, subscription))
+    },
   }
 }
+
+const subscriptionOf = (queue: string): string => queue.slice(SUBSCRIPTION_QUEUES.length)
 
 async function withEvents(
   db: Db,

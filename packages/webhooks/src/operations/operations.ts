@@ -4,6 +4,7 @@ import { deliveryOperations, type DeliverySettings } from './deliveries.ts'
 import { deliveryLists } from './delivery-lists.ts'
 import { eventOperations } from './events.ts'
 import { feedOperations } from './feed.ts'
+import { handlerOperations } from './handlers.ts'
 import type { inboundOperations } from './inbound.ts'
 import { recoveryOperations } from './recover.ts'
 import { statsOperation } from './stats.ts'
@@ -21,6 +22,7 @@ export const outboundOperations = (
   ...deliveryLists(core, settings.deliveryLogRetentionDays, settings.deliveryTimeoutMs),
   ...deliveryOperations(core, post, settings),
   ...recoveryOperations(core, settings.deliveryLogRetentionDays),
+  ...handlerOperations(core),
   stats: statsOperation(core),
 })
 

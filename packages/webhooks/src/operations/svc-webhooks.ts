@@ -15,6 +15,11 @@ import type {
   FeedQuery,
   WebhookFeedQuery,
 } from '../feed-schemas.ts'
+import type {
+  HandlerDeadLetter,
+  HandlerRedrive,
+  ListedHandlerDeadLetters,
+} from '../handler-schemas.ts'
 import type { Stats, StatsQuery } from '../stats-schemas.ts'
 import type {
   Count,
@@ -176,6 +181,21 @@ export interface SvcWebhooks {
   listRecoveries: (webhook: string | ListedRecoveries) => Promise<WebhookRecovery[]>
   /** A recovery, and how far it is. @throws InvalidInput, WebhookNotFound, RecoveryNotFound */
   getRecovery: (recovery: { webhookId: string; id: string }) => Promise<WebhookRecovery>
+  /**
+   * Lists the dead letters of the host's own handlers, over all subscriptions or of one, newest first; all of them
+   * where no `limit` is given.
+   *
+   * @throws InvalidInput, OperatorOnly
+   */
+  listHandlerDeadLetters: (filter?: ListedHandlerDeadLetters) => Promise<HandlerDeadLetter[]>
+  /**
+   * Has dead letters of a handler handled again, with all their attempts, as `svc.events.redrive` does.
+   *
+   * @throws InvalidInput, OperatorOnly, SubscriptionNotFound
+   */
+  redriveHandler: (redrive: HandlerRedrive) => Promise<RedriveResult>
+  /** Deletes a dead letter of a handler. @throws InvalidInput, OperatorOnly, DeadLetterNotFound */
+  deleteHandlerDeadLetter: (id: string, options?: OperationOptions) => Promise<void>
   /**
    * Counts attempts and deliveries, with their latencies: the last day by the hour, of all
    * webhooks, unless the query has other values. At most 1000 points.

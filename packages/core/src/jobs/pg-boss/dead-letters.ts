@@ -122,6 +122,55 @@ export async function listDeadLetters<Data>(
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))
 }
 
+/** The queues whose names begin with a prefix; `null`: all of them. */
+interface OfQueues {
+  prefix: string
+  queue: string | null
+}
+
+/** Dead letters of queues without recipients, newest first, each with its queue. One index scan for each queue. */
+export async function listDeadLettersOfQueues<Data>(
+  db: Db,
+  { prefix, queue }: OfQueues,
+  { event, since, until, limit, after }: DeadLetterFilter,
+): Promise<(DeadLetter<Data> & { queue: string })[]> {
+  const { rows } = await db.query(
+    `select letter.*
+       from svc_jobs.queue as known
+      cross join lateral (
+        select ${COLUMNS}, known.name as queue
+          from svc_jobs.job as letter
+         where letter.name = known.name || '.dlq' and ${IN_INDEX}
+           and ($3::text is null or letter.data ->> 'event' = $3)
+           and ($4::timestamptz is null or letter.id >= svc."__svc.first_uuid"($4))
+           and ($5::timestamptz is null or letter.id < svc."__svc.first_uuid"($5))
+           and ($6::uuid is null or letter.id < $6)
+         order by letter.id desc limit $7
+      ) as letter
+      where starts_with(known.name, $1) and ($2::text is null or known.name = $2)
+      order by letter.id desc limit $7`,
+    [prefix, queue, event ?? null, since ?? null, until ?? null, after ?? null, limit ?? null],
+  )
+  return rows.map((row: DeadLetter<Data> & { queue: string }) => ({ ...row, ...asDeadLetter(row) }))
+}
+
+/** Deletes a dead letter of such a queue. Returns its queue and its data. */
+export async function deleteDeadLetterOfQueues<Data>(
+  db: Db,
+  prefix: string,
+  id: string,
+): Promise<{ queue: string; data: Data } | undefined> {
+  const { rows } = await db.query(
+    `delete from svc_jobs.job as letter
+      where letter.name = any(array(
+              select name || '.dlq' from svc_jobs.queue where starts_with(name, $1)))
+        and letter.id = $2 and ${IN_INDEX}
+     returning left(letter.name, -4) as queue, letter.data`,
+    [prefix, id],
+  )
+  return rows[0]
+}
+
 /** Those of some recipients, or of all; at most `most` of them. */
 export async function countDeadLetters(
   db: Db,

@@ -1,0 +1,46 @@
+/** The input and output of the operations on the host's own handlers. */
+import { Type, type Static } from '@sinclair/typebox'
+import { nullable, type Input } from '@svc/core/internal'
+import { closed, EventName, paged, Time, Uuid } from './schema-pieces.ts'
+
+const filters = {
+  subscription: Type.Optional(EventName),
+  event: Type.Optional(EventName),
+  since: Type.Optional(Time),
+  until: Type.Optional(Time),
+}
+
+export const ListedHandlerDeadLetters = Type.Object({ ...filters, ...paged }, closed)
+/**
+ * Dead letters of a `subscription`, of an `event`, which died from `since` on and before `until`: at most `limit`
+ * of them, those that follow `after`, newest first.
+ */
+export type ListedHandlerDeadLetters = Input<typeof ListedHandlerDeadLetters>
+
+export const HandlerDeadLetter = Type.Object({
+  id: Uuid,
+  subscription: Type.String(),
+  event: Type.String(),
+  eventId: Type.String(),
+  tenant: nullable(Type.String({ description: "null for the operator's." })),
+  payload: Type.Unknown({ description: 'null where the event is deleted.' }),
+  attempts: Type.Integer(),
+  error: Type.String({
+    description: 'What the handler threw last; "lost" where its process died.',
+  }),
+  deadAt: Time,
+})
+/** An event that a handler of the host has not handled, after all its attempts. */
+export type HandlerDeadLetter = Static<typeof HandlerDeadLetter>
+
+export const HandlerRedrive = Type.Object(
+  {
+    subscription: EventName,
+    ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 1000 })),
+  },
+  closed,
+)
+/** The `subscription` whose dead letters are handled again; with `ids` only those. */
+export type HandlerRedrive = Input<typeof HandlerRedrive>
+
+export const HandlerDeadLetterId = Type.String({ description: 'Id of the dead letter.' })
