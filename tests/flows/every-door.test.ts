@@ -271,6 +271,16 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
       [`POST ${base}/${UNKNOWN}/recover`, { what: 'dead', since: SINCE }],
     ],
   },
+  recoverMany: {
+    given: async ({ webhook }) => {
+      const asked = { webhookIds: [await webhook()], what: 'dead', since: SINCE }
+      return [[asked], [`POST ${base}/recover`, asked]]
+    },
+    refused: [
+      [{ all: true, tenant: 'acme', what: 'dead', since: SINCE }],
+      [`POST ${base}/recover`, { all: true, tenant: 'acme', what: 'dead', since: SINCE }],
+    ],
+  },
   listRecoveries: {
     given: async ({ recovery }) => {
       const { webhookId } = await recovery()

@@ -86,6 +86,7 @@ const CALLS: { [Part in 'events' | 'kv' | 'audit' | 'auth' | 'webhooks']: Calls<
     listDeadLetters: ({ webhooks }) => webhooks.listDeadLetters(),
     redrive: ({ webhooks }) => webhooks.redrive(ID),
     recover: ({ webhooks }) => webhooks.recover({ id: ID, what: 'dead', since: SINCE }),
+    recoverMany: ({ webhooks }) => webhooks.recoverMany({ all: true, what: 'dead', since: SINCE }),
     listRecoveries: ({ webhooks }) => webhooks.listRecoveries(ID),
     getRecovery: ({ webhooks }) => webhooks.getRecovery({ webhookId: ID, id: ID }),
     stats: ({ webhooks }) => webhooks.stats(),

@@ -56,6 +56,8 @@ export type {
 export type {
   ListedRecoveries,
   RecoverInput,
+  RecoverManyInput,
+  RecoverManyResult,
   RecoverResult,
   WebhookRecovery,
 } from './recovery-schemas.ts'

@@ -31,6 +31,7 @@ t.test('there is an action for each operation', async (t) => {
     '__svc.webhooks.listRecoveries',
     '__svc.webhooks.listTenants',
     '__svc.webhooks.recover',
+    '__svc.webhooks.recoverMany',
     '__svc.webhooks.redeliver',
     '__svc.webhooks.redrive',
     '__svc.webhooks.redriveHandler',

@@ -60,6 +60,10 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
     (by, { webhookId: id }) => by.recover({ id, what: 'dead', since: '2020-01-01T00:00:00Z' }),
     { statusCode: 404 },
   ],
+  recoverMany: [
+    (by) => by.recoverMany({ tenant: 'acme', what: 'dead', since: '2020-01-01T00:00:00Z' }),
+    { code: 'SVC_FOREIGN_TENANT' },
+  ],
   listRecoveries: [(by, { webhookId }) => by.listRecoveries(webhookId), { statusCode: 404 }],
   getRecovery: [
     (by, { webhookId, deliveryId: id }) => by.getRecovery({ webhookId, id }),

@@ -1,95 +1,95 @@
-/** Recoveries that outlive the process that began them. */
-import { drain } from '@svc/testing'
-import { svcWebhooks } from '@svc/webhooks'
+/** Recoveries over many webhooks: what is counted beforehand is what is put on its way. */
+import { receiver as openReceiver } from '@svc/testing'
 import t from 'tap'
-import { startHost as startCoreHost } from '../../core/support/host.ts'
 import { until } from '../../support/until.ts'
-import { startWorkerChild } from '../limits/support/worker-child.ts'
-import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'
-import { startHost, type Host } from '../support/host.ts'
+import { startHost } from '../support/host.ts'
 
-const webhooksOptions = {
-  allowedEvents: ['order.created', 'order.shipped'],
-  allowedNetworks: ['127.0.0.0/8'],
-}
+const since = '2020-01-01T00:00:00Z'
 
-t.test('another process continues a recovery whose process was killed', async (t) => {
-  const { host, id, receiver, repair } = await brokenWebhook(t, 1, 1)
-  const { database } = host
-  await host.app.svc.events.publish('order.created', { n: 1 })
-  await deadLettersOf(host, id, 1)
-  const many = 1500
-  await copyDeadLetter(host, many - 1)
-  // Nothing is sent before all of them are recovered.
-  await host.app.svc.webhooks.update({ id, active: false })
-  await host.app.close()
-  repair()
-
-  const child = await startWorkerChild(t, database)
-  const watcher = await startHost(t, { database, core: { worker: { enabled: false } } })
-  // Twenty portions in five seconds: the kill comes long before the last one.
-  const asked = { id, what: 'dead' as const, since, perSecond: 300 }
-  t.match(await child.recover(asked), { deliveries: many })
-  const [begun] = await until(
-    () => watcher.app.svc.webhooks.listRecoveries(id),
-    ([recovery]) => recovery!.done > 0,
+t.test('what failed over a tenant, some webhooks or all is recovered with one call', async (t) => {
+  const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  const broken = await openReceiver({ answer: 500 })
+  const fine = await openReceiver()
+  t.teardown(() => Promise.all([broken.close(), fine.close()]))
+  const { webhooks, events } = app.svc
+  const register = (url: string | null, tenant: string | null) =>
+    webhooks.register({ url, events: '*', tenant })
+  const [one, two, three] = [
+    await register(broken.url, 'acme'),
+    await register(broken.url, 'acme'),
+    await register(broken.url, null),
+  ]
+  await register(fine.url, 'acme')
+  const withoutUrl = await register(null, 'acme')
+  await events.publish('order.created', { n: 1 }, { tenant: 'acme' })
+  await events.publish('order.created', { n: 2 }, { tenant: 'acme' })
+  await until(async () => (await webhooks.countDeadLetters()).count === 6)
+  const recover = (body: object) => ask('POST', '/recover', { what: 'dead', since, ...body })
+  const counts = async (of: object) => (await recover({ ...of, dryRun: true })).body
+  t.same(await counts({ tenant: 'acme' }), { deliveries: 4, webhooks: 2 })
+  t.same(await counts({ webhookIds: [one.id, three.id] }), { deliveries: 4, webhooks: 2 })
+  t.same(await counts({ all: true }), { deliveries: 6, webhooks: 3 })
+  t.same(await counts({ all: true, until: '2021-01-01T00:00:00Z' }), { deliveries: 0, webhooks: 0 })
+  t.same(
+    await webhooks
+      .as({ tenant: 'acme' })
+      .recoverMany({ all: true, what: 'dead', since, dryRun: true }),
+    {
+      deliveries: 4,
+      webhooks: 2,
+    },
   )
-  child.kill()
-  t.match(begun, { deliveries: many, finishedAt: null })
+  for (const [body, status, code] of [
+    [{}, 400, 'SVC_INVALID_INPUT'],
+    [{ all: true, tenant: 'acme' }, 400, 'SVC_INVALID_INPUT'],
+    [{ all: false }, 400, 'SVC_INVALID_INPUT'],
+    [{ webhookIds: [] }, 400, 'SVC_INVALID_INPUT'],
+    [{ webhookIds: [one.id, 'x'] }, 404, 'SVC_WEBHOOKS_NOT_FOUND'],
+    [{ webhookIds: Array(1001).fill(one.id) }, 400, 'SVC_INVALID_INPUT'],
+    [{ webhookIds: [withoutUrl.id] }, 409, 'SVC_WEBHOOKS_NO_URL'],
+    [{ all: true, until: since }, 400, 'SVC_WEBHOOKS_INVALID_SPAN'],
+  ] as const) {
+    t.match(await recover(body), { status, body: { code } }, JSON.stringify(body))
+  }
+  t.equal((await webhooks.countDeadLetters()).count, 6, 'nothing of it has happened')
 
-  const { app, log } = await startCoreHost(t, {
-    database,
-    setUp: (other) => other.register(svcWebhooks, webhooksOptions),
-  })
-  t.match(await finished(watcher, id), [{ id: begun!.id, deliveries: many, done: many }])
-  t.same(await watcher.app.svc.webhooks.listDeadLetters(id), [])
-  await app.svc.webhooks.update({ id, active: true })
-  const got = (await receiver.waitFor(1 + many)).slice(1)
-  t.equal(new Set(got.map(idOf)).size, many, 'each delivery once')
-  t.ok(got.every(({ headers }) => headers['x-svc-attempt'] === '2'))
-
-  const told = log.filter(({ recoveryId }) => recoveryId === begun!.id)
-  t.match(told.at(-1), {
-    msg: 'a recovery has finished',
-    recipient: id,
-    deliveries: many,
-    done: many,
-  })
-  t.ok(told.length <= 2, 'not at each portion')
+  broken.answer(200)
+  const answer = await recover({ tenant: 'acme' })
+  t.equal(answer.status, 202)
+  t.same(answer.body, { deliveries: 4, webhooks: 2 })
+  await until(async () => (await webhooks.countDeadLetters()).count === 2)
+  for (const { id } of [one, two]) {
+    const [recovery] = await webhooks.listRecoveries(id)
+    t.match(recovery, { what: 'dead', deliveries: 2 })
+  }
+  t.same(await webhooks.listRecoveries(three.id), [])
+  t.same((await recover({ all: true })).body, { deliveries: 2, webhooks: 1 })
+  await until(async () => (await webhooks.countDeadLetters()).count === 0)
 })
 
-/** Makes dead letters of the one that there is, each of a delivery of its own. */
-async function copyDeadLetter({ app }: Host, count: number): Promise<void> {
-  const { database } = app.svc
-  await database.query(
-    `insert into svc_jobs.job
-     select (jsonb_populate_record(letter, jsonb_build_object(
-              'id', gen_random_uuid(),
-              'data', letter.data || jsonb_build_object('deliveryId', gen_random_uuid())))).*
-       from svc_jobs.job as letter, generate_series(1, $1::int)
-      where letter.name = '__svc.webhooks.deliver.dlq'`,
-    [count],
+t.test('missing events and waiting retries are recovered over many webhooks', async (t) => {
+  const { app, ask } = await startHost(t, {
+    core: { worker: { maxAttempts: 5, retryDelaySeconds: 600 } },
+  })
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
+  const { webhooks, events } = app.svc
+  await events.publish('order.created', { n: 1 })
+  const made = await Promise.all(
+    [1, 2, 3].map(() => webhooks.register({ url: receiver.url, events: '*' })),
   )
-}
-
-t.test('another process continues a recovery whose process ended', async (t) => {
-  const { host, id, repair } = await brokenWebhook(t, 1, 1)
-  for (let n = 0; n < 8; n++) await host.app.svc.events.publish('order.created', { n })
-  await deadLettersOf(host, id, 8)
-  repair()
-  await host.app.svc.webhooks.recover({ id, what: 'dead', since, perSecond: 2 })
-  await host.app.close()
-  const other = await startHost(t, { database: host.database })
-  t.match(await finished(other, id), [{ deliveries: 8, done: 8 }])
-  t.same(await other.app.svc.webhooks.listDeadLetters(id), [])
-})
-
-t.test('drain waits for what is recovered', async (t) => {
-  const { host, id, receiver, repair } = await brokenWebhook(t, 1, 1)
-  for (let n = 0; n < 3; n++) await host.app.svc.events.publish('order.created', { n })
-  await deadLettersOf(host, id, 3)
-  repair()
-  await host.app.svc.webhooks.recover({ id, what: 'dead', since })
-  await drain(host.app)
-  t.equal(receiver.received.length, 6)
+  const recover = async (body: object) =>
+    (await ask('POST', '/recover', { all: true, since, ...body })).body
+  const asked = { what: 'missing' }
+  t.same(await recover({ ...asked, dryRun: true }), { deliveries: 3, webhooks: 3 })
+  t.same(await recover(asked), { deliveries: 3, webhooks: 3 })
+  await receiver.waitFor(3)
+  t.same(await recover({ ...asked, dryRun: true }), { deliveries: 0, webhooks: 0 })
+  const waiting = async () =>
+    Promise.all(made.map(async ({ id }) => (await webhooks.get(id)).failingSince))
+  await until(waiting, (all) => all.every((since) => since !== null))
+  receiver.answer(200)
+  t.same(await recover({ what: 'failed', dryRun: true }), { deliveries: 3, webhooks: 3 })
+  t.same(await recover({ what: 'failed' }), { deliveries: 3, webhooks: 3 })
+  await receiver.waitFor(6)
 })

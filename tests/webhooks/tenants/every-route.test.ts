@@ -75,6 +75,11 @@ const ATTACKS: Record<string, Attack> = {
     body: { what: 'dead', since: '2020-01-01T00:00:00Z' },
     refused: isNotFound,
   },
+  'POST /recover': {
+    path: () => '/recover',
+    body: { tenant: 'acme', what: 'dead', since: '2020-01-01T00:00:00Z' },
+    refused: isForbidden,
+  },
   'GET /:id/recoveries': {
     path: ({ webhookId }) => `/${webhookId}/recoveries`,
     refused: isNotFound,

@@ -5,6 +5,7 @@ import {
   deleteDeadLetter,
   deleteDeadLetters,
   countDeadLetters,
+  recipientsOfDeadLetters,
   dropDeadLetters,
   listDeadLetters,
   type DeadLetterFilter,
@@ -25,7 +26,7 @@ import { liftRestrictions } from './pg-boss/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
 import { discardWaiting, makeWaitingDue, type MadeDue } from './pg-boss/waiting-jobs.ts'
-import { countWaitingRetries } from './pg-boss/make-retries-due.ts'
+import { countWaitingRetries, recipientsOfWaitingRetries } from './pg-boss/make-retries-due.ts'
 import { defineQueue, type PgBoss } from './pg-boss/boss.ts'
 import { insertJobs } from './pg-boss/insert-jobs.ts'
 import { MOST_COUNTED, type ErasedJobs, type Queues, type RecoveryRequest } from './queues.ts'
@@ -159,6 +160,16 @@ export class JobQueues implements Queues {
     return what === 'dead'
       ? countDeadLetters(db, queue, { recipients: [recipient], ...span }, MOST_COUNTED + 1)
       : countWaitingRetries(db, queue, { recipient, ...span, recovery: null }, MOST_COUNTED + 1)
+  }
+
+  async recipientsToRecover(
+    db: Db,
+    { queue, what, since, until }: Omit<RecoveryRequest, 'recipient'>,
+  ): Promise<Set<string> | null> {
+    if (what === 'missing') return null
+    const span = { since, until: await endedSpan(db, until) }
+    const find = what === 'dead' ? recipientsOfDeadLetters : recipientsOfWaitingRetries
+    return new Set(await find(db, queue, span))
   }
 
   countDead(

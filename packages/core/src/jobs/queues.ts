@@ -69,6 +69,11 @@ export interface Queues {
    * `null` for what is missing.
    */
   countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null>
+  /** Which recipients may have something of it; `null` for what is missing: any of them. */
+  recipientsToRecover(
+    db: Db,
+    request: Omit<RecoveryRequest, 'recipient'>,
+  ): Promise<Set<string> | null>
   /** How many dead letters there are; counted as above. */
   countDead(
     db: Db,

@@ -14,10 +14,12 @@ type Seeing = Pick<Caller, 'seesKeyEvents'>
 export const hiddenFrom = ({ seesKeyEvents }: Seeing): { except?: string } =>
   seesKeyEvents ? {} : { except: KEY_EVENTS }
 
+export const mayReceive = ({ seesKeyEvents }: Seeing, events: readonly string[]): boolean =>
+  seesKeyEvents || !events.some((name) => isKeyEvent(name))
+
 /** @throws KeyEventsNotAllowed */
-export function assertMayReceive({ seesKeyEvents }: Seeing, events: readonly string[]): void {
-  if (seesKeyEvents || !events.some((name) => isKeyEvent(name))) return
-  throw new KeyEventsNotAllowed(READS_KEYS)
+export function assertMayReceive(by: Seeing, events: readonly string[]): void {
+  if (!mayReceive(by, events)) throw new KeyEventsNotAllowed(READS_KEYS)
 }
 
 /**

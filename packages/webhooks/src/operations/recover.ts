@@ -13,6 +13,7 @@ import {
   type Db,
   type Recovery,
 } from '@svc/core/internal'
+import { ForeignTenant, InvalidInput } from '@svc/core'
 import { InvalidSpan, NoUrl, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
 import { QUEUE } from '../outbound/delivery-queue.ts'
 import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
@@ -20,15 +21,17 @@ import { DAY_MS, MONTH_MS } from '../tables/log-spans.ts'
 import {
   ListedRecoveries,
   RecoverInput,
+  RecoverManyInput,
+  RecoverManyResult,
   RecoverResult,
   RecoveryId,
   WebhookRecovery,
 } from '../recovery-schemas.ts'
-import { findWebhook, keepWebhook } from '../tables/webhooks.ts'
+import { findSentWebhooks, findWebhook, keepWebhook } from '../tables/webhooks.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditWork } from '../outbound/audit.ts'
 import { operation, type Caller } from './caller.ts'
-import { assertMayReceive } from './key-events.ts'
+import { assertMayReceive, mayReceive } from './key-events.ts'
 import { existing, webhookIdOf } from './webhooks.ts'
 
 /** `isAll`: whether there are no more. */
@@ -43,6 +46,26 @@ const resultOf = ({ count, isAll }: Counted): RecoverResult => ({
   deliveries: count,
   ...(!isAll && { atLeast: true as const }),
 })
+
+/** How long a recovery over many webhooks counts. */
+const COUNTED_MS = 5000
+
+type Asked = Omit<RecoveryRequest, 'recipient'>
+
+/** Over which webhooks. */
+type OverMany = Pick<RecoverManyInput, 'webhookIds' | 'tenant' | 'all'>
+
+/** @throws InvalidSpan */
+function askedOf(
+  given: Pick<Static<typeof RecoverInput>, 'since' | 'until' | 'what' | 'perSecond'>,
+): Asked {
+  const { since, until = null, what, perSecond = null } = given
+  if (until !== null && Date.parse(until) <= Date.parse(since)) {
+    throw new InvalidSpan('until', 'since')
+  }
+  if (Date.parse(since) > Date.now() + CLOCKS_DIFFER_MS) throw new InvalidSpan('now', 'since')
+  return { queue: QUEUE, what, since, until, perSecond }
+}
 
 /** A caller may take the time from its own clock. */
 const CLOCKS_DIFFER_MS = 60_000
@@ -80,6 +103,72 @@ export function recoveryOperations(core: Core, logDays: number) {
     return previewMissing(db, { ...request, until }, webhook, { logDays, most: MOST_COUNTED })
   }
 
+  /** How many deliveries it would be. Not read in the transaction of a caller, which would keep the locks of all days. */
+  async function counted(webhook: StoredWebhook, asked: Asked, dryRun: boolean): Promise<Counted> {
+    if (!dryRun && asked.what !== 'missing') return NOT_COUNTED
+    return preview(core.readDb, webhook, { ...asked, recipient: webhook.id })
+  }
+
+  /** Begins a recovery. `seen`: what was counted before. Returns its id, and how many deliveries it is. */
+  async function begin(
+    by: Caller,
+    db: Db,
+    id: string,
+    asked: Asked,
+    seen: Counted,
+  ): Promise<Counted & { id: string }> {
+    const { what, since } = asked
+    const webhook = existing(id, await findWebhook(db, id, by.reach))
+    assertMayReceive(by, webhook.events)
+    const recovery = await core.queues.recover(db, { ...asked, recipient: id })
+    const isMissing = what === 'missing'
+    const fromMs = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)
+    // If there are more, or of more days, the events are written down in the background.
+    const deliveries =
+      isMissing && seen.isAll && fromMs > Date.now() - MONTH_MS
+        ? await prepareMissing(db, recovery, webhook, logDays)
+        : recovery.deliveries
+    const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
+    const result = deliveries === null ? uncounted : { count: deliveries, isAll: true }
+    if (!(await keepWebhook(db, id))) throw new WebhookNotFound(id)
+    await auditWork(db, by.origin, 'recover', webhook, {
+      recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },
+      deliveries: {
+        from: null,
+        to: result.isAll ? result.count : { atLeast: result.count },
+      },
+    })
+    core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
+    return { id: recovery.id, ...result }
+  }
+
+  /** The webhooks of a recovery over many. Those that would tell a caller of events about keys are left out. */
+  async function webhooksOf(
+    by: Caller,
+    db: Db,
+    { webhookIds, tenant, all }: OverMany,
+  ): Promise<StoredWebhook[]> {
+    if ([webhookIds, tenant, all].filter((of) => of !== undefined).length !== 1) {
+      throw new InvalidInput('give exactly one of webhookIds, tenant and all')
+    }
+    if (webhookIds === undefined) {
+      const reach = narrowedReach(by.reach, tenant)
+      if (reach === undefined) throw new ForeignTenant()
+      const found = await findSentWebhooks(db, reach, null)
+      return found.filter(({ events }) => mayReceive(by, events))
+    }
+    const ids = webhookIds.map(webhookIdOf)
+    const found = await findSentWebhooks(db, by.reach, ids)
+    const isFound = new Set(found.map(({ id }) => id))
+    for (const id of ids) {
+      if (isFound.has(id)) continue
+      existing(id, await findWebhook(db, id, by.reach))
+      throw new NoUrl(id)
+    }
+    for (const { events } of found) assertMayReceive(by, events)
+    return found
+  }
+
   return {
     recover: operation({
       input: RecoverInput,
@@ -94,44 +183,52 @@ export function recoveryOperations(core: Core, logDays: number) {
       },
       async run(by, { dryRun = false, ...input }) {
         const id = webhookIdOf(input.id)
-        const { since, until = null, what, perSecond = null } = input
-        if (until !== null && Date.parse(until) <= Date.parse(since)) {
-          throw new InvalidSpan('until', 'since')
-        }
-        if (Date.parse(since) > Date.now() + CLOCKS_DIFFER_MS) throw new InvalidSpan('now', 'since')
-        const reading = by.db ?? core.readDb
-        const found = existing(id, await findWebhook(reading, id, by.reach))
+        const asked = askedOf(input)
+        const found = existing(id, await findWebhook(by.db ?? core.readDb, id, by.reach))
         assertMayReceive(by, found.events)
         if (found.url === null) throw new NoUrl(id)
-        const request = { queue: QUEUE, recipient: id, what, since, until, perSecond }
-        const isMissing = what === 'missing'
-        const fromMs = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)
-        // Not in the transaction of a caller, which would keep the locks of all days that are read.
-        const seen = dryRun || isMissing ? await preview(core.readDb, found, request) : NOT_COUNTED
+        const seen = await counted(found, asked, dryRun)
         if (dryRun) return resultOf(seen)
-        return await core.within(by.db, async (db): Promise<RecoverResult> => {
-          const webhook = existing(id, await findWebhook(db, id, by.reach))
-          assertMayReceive(by, webhook.events)
-          const recovery = await core.queues.recover(db, request)
-          // If there are more, or of more days, the events are written down in the background.
-          const deliveries =
-            isMissing && seen.isAll && fromMs > Date.now() - MONTH_MS
-              ? await prepareMissing(db, recovery, webhook, logDays)
-              : recovery.deliveries
-          const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
-          const counted = deliveries === null ? uncounted : { count: deliveries, isAll: true }
-          if (!(await keepWebhook(db, id))) throw new WebhookNotFound(id)
-          const result = resultOf(counted)
-          await auditWork(db, by.origin, 'recover', webhook, {
-            recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },
-            deliveries: {
-              from: null,
-              to: counted.isAll ? counted.count : { atLeast: counted.count },
-            },
-          })
-          core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
-          return { id: recovery.id, ...result }
-        })
+        const begun = await core.within(by.db, (db) => begin(by, db, id, asked, seen))
+        return { id: begun.id, ...resultOf(begun) }
+      },
+    }),
+
+    recoverMany: operation({
+      input: RecoverManyInput,
+      output: RecoverManyResult,
+      writes: true,
+      routes: {
+        'POST /recover': {
+          status: 202,
+          statusOfDryRun: 200,
+          summary: 'Put deliveries of a span on their way again, over many webhooks',
+        },
+      },
+      async run(by, { dryRun = false, webhookIds, tenant, all, ...input }) {
+        const asked = askedOf(input)
+        const db = by.db ?? core.readDb
+        const webhooks = await webhooksOf(by, db, { webhookIds, tenant, all })
+        const concerned = await core.queues.recipientsToRecover(core.readDb, asked)
+        const result = { deliveries: 0, webhooks: 0 }
+        let areAllCounted = true
+        const countUntilMs = performance.now() + COUNTED_MS
+        for (const webhook of webhooks) {
+          const { id } = webhook
+          if (concerned?.has(id) === false) continue
+          // What there is no time to count is counted in the background.
+          const isTime = performance.now() < countUntilMs
+          const seen = isTime ? await counted(webhook, asked, dryRun) : NOT_COUNTED
+          const isNone = isTime && asked.what === 'missing' && seen.isAll && seen.count === 0
+          const its =
+            dryRun || isNone
+              ? seen
+              : await core.within(by.db, (tx) => begin(by, tx, id, asked, seen))
+          areAllCounted &&= its.isAll
+          result.deliveries += its.count
+          if (its.count > 0 || !its.isAll) result.webhooks++
+        }
+        return { ...result, ...(!areAllCounted && { atLeast: true as const }) }
       },
     }),
 

@@ -5,6 +5,8 @@ import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-sche
 import type {
   ListedRecoveries,
   RecoverInput,
+  RecoverManyInput,
+  RecoverManyResult,
   RecoverResult,
   WebhookRecovery,
 } from '../recovery-schemas.ts'
@@ -173,6 +175,15 @@ export interface SvcWebhooks {
    * const { deliveries } = await app.svc.webhooks.recover({ id, what: 'missing', since })
    */
   recover: (input: RecoverInput, options?: OperationOptions) => Promise<RecoverResult>
+  /**
+   * The same over many webhooks: each has a recovery of its own.
+   *
+   * @throws InvalidInput, WebhookNotFound, NoUrl, ForeignTenant, InvalidSpan
+   * @example
+   * const since = '2030-01-31T12:00:00Z'
+   * await app.svc.webhooks.recoverMany({ tenant: 'acme', what: 'dead', since })
+   */
+  recoverMany: (input: RecoverManyInput, options?: OperationOptions) => Promise<RecoverManyResult>
   /**
    * Lists the recoveries of a webhook, newest first, and how far each is.
    *

@@ -290,6 +290,21 @@ export async function webhookIdsWithin(db: Db, reach: Reach, id?: string): Promi
   return rows.map((row: { id: string }) => row.id)
 }
 
+/** Those that are sent deliveries, of these ids, or of all within a reach, oldest first. */
+export async function findSentWebhooks(
+  db: Db,
+  reach: Reach,
+  ids: string[] | null,
+): Promise<StoredWebhook[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.webhooks.registrations"
+      where ${withinReach('tenant', '$1')} and ($2::uuid[] is null or id = any($2)) and url is not null
+      order by id`,
+    [reach, ids],
+  )
+  return rows.map(asWebhook)
+}
+
 /** Deletes the tenants of webhooks that were deleted more than `days` ago. */
 export async function sweepDeletedWebhooks(db: Db, days: number): Promise<void> {
   await db.query(

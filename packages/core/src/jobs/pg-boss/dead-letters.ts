@@ -171,6 +171,21 @@ export async function deleteDeadLetterOfQueues<Data>(
   return rows[0]
 }
 
+/** The recipients that have dead letters of a span. */
+export async function recipientsOfDeadLetters(
+  db: Db,
+  queue: string,
+  { since, until }: { since: string; until: string },
+): Promise<string[]> {
+  const { rows } = await db.query(
+    `select distinct letter.singleton_key as recipient from svc_jobs.job as letter
+      where letter.name = $1 and ${IN_INDEX} and letter.singleton_key is not null
+        and letter.id >= svc."__svc.first_uuid"($2) and letter.id < svc."__svc.first_uuid"($3)`,
+    [deadLetterQueueOf(queue), since, until],
+  )
+  return rows.map(({ recipient }: { recipient: string }) => recipient)
+}
+
 /** Those of some recipients, or of all; at most `most` of them. */
 export async function countDeadLetters(
   db: Db,

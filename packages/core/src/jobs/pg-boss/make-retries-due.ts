@@ -33,6 +33,23 @@ const WAITING = `
      limit $6
   )`
 
+/** The recipients that have jobs which wait for their next attempt, after one that began in a span. */
+export async function recipientsOfWaitingRetries(
+  db: Db,
+  queue: string,
+  { since, until }: { since: string; until: string },
+): Promise<string[]> {
+  const { rows } = await db.query(
+    `select distinct job.singleton_key as recipient
+       from unnest(array[-2, -1, 0]) as lane
+       join svc_jobs.job as job on job.name = $1 and job.priority = lane and job.blocked
+      where job.state = 'retry' and job.singleton_key is not null and job.start_after > now()
+        and job.started_on >= $2::timestamptz and job.started_on < $3::timestamptz`,
+    [queue, since, until],
+  )
+  return rows.map(({ recipient }: { recipient: string }) => recipient)
+}
+
 /** Counts them, `most` at most. */
 export async function countWaitingRetries(
   db: Db,
