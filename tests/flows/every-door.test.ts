@@ -305,6 +305,31 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     ],
     refused: [[{ since: 'now' }], [`GET ${base}/handlers/dead-letters?since=now`]],
   },
+  pauseAll: {
+    given: () => [
+      [{ tenant: 'acme', reason: 'why' }],
+      [`POST ${base}/pause-all`, { tenant: 'acme', reason: 'why' }],
+    ],
+    refused: [[{ reason: 7 }], [`POST ${base}/pause-all`, { reason: 7 }]],
+  },
+  resumeAll: {
+    given: () => [[{ tenant: 'acme' }], [`POST ${base}/resume-all`, { tenant: 'acme' }]],
+    refused: [[{ tenant: '' }], [`POST ${base}/resume-all`, { tenant: '' }]],
+  },
+  pauseHandler: {
+    given: () => [
+      [{ subscription: 'ship' }],
+      [`POST ${base}/handlers/pause`, { subscription: 'ship' }],
+    ],
+    refused: [[{ subscription: 'no' }], [`POST ${base}/handlers/pause`, { subscription: 'no' }]],
+  },
+  resumeHandler: {
+    given: () => [
+      [{ subscription: 'ship' }],
+      [`POST ${base}/handlers/resume`, { subscription: 'ship' }],
+    ],
+    refused: [[{ subscription: 'no' }], [`POST ${base}/handlers/resume`, { subscription: 'no' }]],
+  },
   redriveHandler: {
     given: () => [
       [{ subscription: 'ship' }],

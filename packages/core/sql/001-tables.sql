@@ -168,6 +168,16 @@ create table svc."__svc.recipient_states" (
 
 create index on svc."__svc.recipient_states" (queue, changed_by);
 
+-- What an operator has stopped: no attempt of the queue begins, or none for a tenant in it.
+create table svc."__svc.pauses" (
+  queue text collate "C" not null,
+  -- '' for the whole queue.
+  tenant text collate "C" not null default '',
+  reason text,
+  since timestamptz not null default clock_timestamp(),
+  primary key (queue, tenant)
+);
+
 -- The right to begin attempts at a recipient with a rate. Those that count for no span any more are
 -- deleted as the next ones are granted.
 create table svc."__svc.attempt_grants" (

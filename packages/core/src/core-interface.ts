@@ -5,6 +5,8 @@ import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Recipient } from './events/subscriptions-table.ts'
 import type { Feed } from './events/feed.ts'
+import type { Pauses } from './jobs/pauses.ts'
+import type { SubscriptionPauses } from './subscription-pauses.ts'
 import type { DeadLetterOperations } from './events/subscription-dead-letters.ts'
 import type { Publisher } from './events/publish.ts'
 import type { CallGate } from './http/call-gate.ts'
@@ -91,8 +93,11 @@ export interface Core {
   catalogue: Catalogue
   /** Publishes events of ours, and payloads that are JSON text already. */
   bus: Pick<Publisher, 'publish'>
-  /** The dead letters of the host's own handlers. */
-  handlers: Pick<DeadLetterOperations, 'list' | 'redrive' | 'delete' | 'isSubscription'>
+  /** The dead letters of the host's own handlers, and their pauses. */
+  handlers: Pick<DeadLetterOperations, 'list' | 'redrive' | 'delete' | 'isSubscription'> &
+    SubscriptionPauses
+  /** Which queues are stopped. */
+  pauses: Pick<Pauses, 'has' | 'holds' | 'list' | 'changed'>
   /** The events in the order of their commits. */
   feed: Pick<Feed, 'end' | 'follow' | 'find'>
   /** What a package keeps of tenants is deleted with them. */

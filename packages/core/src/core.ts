@@ -13,6 +13,8 @@ import { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import { Feed } from './events/feed.ts'
 import { Publisher } from './events/publish.ts'
+import type { Pauses } from './jobs/pauses.ts'
+import { createSubscriptionPauses } from './subscription-pauses.ts'
 import { Subscriptions } from './events/subscriptions.ts'
 import { CallGate } from './http/call-gate.ts'
 import { createErrorText, type ErrorText } from './http/error-body.ts'
@@ -62,6 +64,7 @@ export class RunningCore implements Core {
   readonly bus: Publisher
   readonly feed: Feed
   readonly handlers: Core['handlers']
+  readonly pauses: Pauses
   readonly errorText: ErrorText | null
   readonly underTest: HostUnderTest
   readonly startedAt: Date
@@ -123,7 +126,8 @@ export class RunningCore implements Core {
       telemetry: telemetry.attempts,
       log,
     })
-    const { workers, lostJobs, settleLost, work } = this.#jobs
+    const { workers, lostJobs, settleLost, work, pauses } = this.#jobs
+    this.pauses = pauses
     this.#workers = workers
     this.queues = new JobQueues(boss, database, retry, workers, boot.isCheck === true)
     const { requestDb, readDb } = this
@@ -139,7 +143,11 @@ export class RunningCore implements Core {
       log,
     })
     const { subscriptions } = this
-    this.handlers = subscriptions.deadLetters
+    const { deadLetters } = subscriptions
+    const isSubscription = (name: string) => deadLetters.isSubscription(name)
+    const transaction = <T>(run: (db: Db) => Promise<T>) => this.within(undefined, run)
+    const pausing = createSubscriptionPauses({ transaction, pauses, isSubscription })
+    this.handlers = { ...deadLetters, ...pausing }
     const { transactionIdleSeconds } = settings
     this.bus = new Publisher({
       database,
@@ -155,7 +163,14 @@ export class RunningCore implements Core {
     const { pooled } = database
     this.feed = new Feed({ db: readDb, requestDb, notifications, lease, pooled, log })
     this.#periodicTasks = new PeriodicTasks(log)
-    this.health = createHealth(database, notifications, workers, this.#periodicTasks, telemetry)
+    this.health = createHealth(
+      database,
+      notifications,
+      workers,
+      this.#periodicTasks,
+      telemetry,
+      pauses,
+    )
     const maintenance = this.#liveness.bounded(database.maintenance)
     this.#erasure = new TenantErasure(maintenance, this.#packages, log)
     this.svc = createServices(this, { database, secrets, boss, erasure: this.#erasure })
@@ -260,6 +275,7 @@ export class RunningCore implements Core {
       const { application = await applicationName() } = this.settings
       if (application) await warnOfOthers(this.db, application, this.log)
     })
+    await this.pauses.start((queue) => this.#workers.resumed(queue))
     this.#workers.start()
     this.#periodicTasks.start()
     // A process that ended may have left some.

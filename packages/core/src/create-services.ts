@@ -6,6 +6,7 @@ import type { Reencryption } from './encryption/reencryption.ts'
 import type { Events, PublishResult } from './events/event-api.ts'
 import { createEventSearch } from './events/event-search.ts'
 import { givenByHost, type Publisher } from './events/publish.ts'
+import type { SubscriptionPauses } from './subscription-pauses.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
 import type { HealthCheck } from './health/health.ts'
 import type { PgBoss } from './jobs/pg-boss/boss.ts'
@@ -20,6 +21,7 @@ import type { TenantErasure } from './tenant-erasure.ts'
 interface Running {
   bus: Publisher
   subscriptions: Subscriptions
+  handlers: SubscriptionPauses
   health: Pick<HealthCheck, 'check'>
   reencryption: Reencryption
   /** It waits for Postgres as long as a request does. */
@@ -35,12 +37,12 @@ interface Parts {
 }
 
 export function createServices(running: Running, parts: Parts): Svc {
-  const { bus, subscriptions, health, reencryption, requestDb, readDb } = running
+  const { bus, subscriptions, handlers, health, reencryption, requestDb, readDb } = running
   const { database, secrets, boss, erasure } = parts
   const services: object = {
     transaction: (run, options) => bus.transactions.runOfHost(run, options),
     actions: createActions(),
-    events: createEvents(bus, subscriptions, readDb),
+    events: createEvents(bus, subscriptions, handlers, readDb),
     kv: createKeyValueStore(requestDb, database.names),
     audit: createAudit(readDb),
     secrets,
@@ -55,7 +57,12 @@ export function createServices(running: Running, parts: Parts): Svc {
 }
 
 /** Closures, so that destructuring works and nothing else is reachable. */
-const createEvents = (bus: Publisher, subscriptions: Subscriptions, db: Db): Events => ({
+const createEvents = (
+  bus: Publisher,
+  subscriptions: Subscriptions,
+  handlers: SubscriptionPauses,
+  db: Db,
+): Events => ({
   async publish(...given) {
     const { event, db: within } = givenByHost(...given)
     const [result] = await orDatabaseError(bus.publish([event], { db: within }), within)
@@ -66,5 +73,7 @@ const createEvents = (bus: Publisher, subscriptions: Subscriptions, db: Db): Eve
   unsubscribe: (subscription) => orDatabaseError(subscriptions.unsubscribe(subscription)),
   deadLetters: (...asked) => orDatabaseError(subscriptions.deadLetters.deadLetters(...asked)),
   redrive: (...asked) => orDatabaseError(subscriptions.deadLetters.redrive(...asked)),
+  pause: (subscription, options) => orDatabaseError(handlers.pause(subscription, options)),
+  resume: (subscription) => orDatabaseError(handlers.resume(subscription)),
   ...createEventSearch(db),
 })

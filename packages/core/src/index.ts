@@ -29,7 +29,7 @@ export type {
   SubscriptionDeadLetter,
 } from './events/event-api.ts'
 export type { EventQuery, FoundEvent, FoundEvents } from './events/event-search.ts'
-export type { Health } from './health/health.ts'
+export type { Health, Paused } from './health/health.ts'
 export type { FailingTask, TaskHealth } from './jobs/periodic-tasks.ts'
 export type { QueueCount } from './jobs/pg-boss/queue-counts-table.ts'
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'

@@ -69,6 +69,7 @@ export {
 } from './jobs/worker.ts'
 export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
 export { FeedDeleted, type FeedReader, type InTurn } from './events/feed.ts'
+export { deletePause, insertPause } from './jobs/pauses-table.ts'
 export type { FeedRow } from './events/feed-table.ts'
 export type {
   Attributes,

@@ -14,6 +14,8 @@ create table svc."__svc.webhooks.registrations" (
   -- The steps that the filter took for the last event for which it was dear; null where it never was.
   filter_cost integer,
   active boolean not null default true,
+  -- Its tenant is paused, see "__svc.pauses": events make deliveries, which wait.
+  paused boolean not null default false,
   secret text not null,
   -- After rotations, the secrets that sign along until they expire, newest first:
   -- [{ "secret", "expiresAt" }].
@@ -55,7 +57,7 @@ create index on svc."__svc.webhooks.registrations" (tenant, id) where tenant is 
 -- What a process reads of a webhook to deliver to it. A change of any of it raises the version of the webhook: the
 -- trigger "raise_version" names the columns. What is JSON comes as text.
 create view svc."__svc.webhooks.for_delivery" as
-  select id, url, active, tenant is null as "isOperators", secret,
+  select id, url, active, paused, tenant is null as "isOperators", secret,
          -- The secrets before the last rotations that deliveries are signed with as well, newest first.
          case when previous_secrets is not null then (
            select json_agg(previous.one ->> 'secret' order by previous.n)::text

@@ -121,10 +121,10 @@ $$;
 -- its attempts are none of them: they are written every few seconds.
 create trigger raise_version after update on svc."__svc.webhooks.registrations"
   for each row when (
-    (old.url, old.active, old.secret, old.previous_secrets, old.headers, old.timeout_ms, old.transform,
+    (old.url, old.active, old.paused, old.secret, old.previous_secrets, old.headers, old.timeout_ms, old.transform,
      old.fields, old.retry, old.rate_limit, old.max_in_flight, old.ordered)
     is distinct from
-    (new.url, new.active, new.secret, new.previous_secrets, new.headers, new.timeout_ms, new.transform,
+    (new.url, new.active, new.paused, new.secret, new.previous_secrets, new.headers, new.timeout_ms, new.transform,
      new.fields, new.retry, new.rate_limit, new.max_in_flight, new.ordered))
   execute function svc."__svc.webhooks.raise_version"();
 

@@ -94,6 +94,13 @@ export const SeveralEvents = createError<[string]>(
   409,
 )
 
+/** An operator has stopped the deliveries. */
+export const DeliveriesPaused = createError(
+  'SVC_WEBHOOKS_PAUSED',
+  'deliveries are paused: no attempt can be made now',
+  409,
+)
+
 /** The webhook has no address. */
 export const NoUrl = createError<[string]>(
   'SVC_WEBHOOKS_NO_URL',

@@ -70,8 +70,12 @@ export type {
 } from './feed-schemas.ts'
 export type {
   HandlerDeadLetter,
+  HandlerPause,
   HandlerRedrive,
   ListedHandlerDeadLetters,
+  PauseAllInput,
+  PausedAnswer,
+  ResumeAllInput,
 } from './handler-schemas.ts'
 export type { Stats, StatsQuery } from './stats-schemas.ts'
 export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
@@ -79,6 +83,7 @@ export {
   AddressNotAllowed,
   CursorExpired,
   DeadLetterNotFound,
+  DeliveriesPaused,
   DeliveryNotFound,
   EventNotAllowed,
   EventNotFound,

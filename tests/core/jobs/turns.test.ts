@@ -107,8 +107,8 @@ for (const seed of SEEDS) {
         insert,
         insert,
         insert,
-        (name) => queues.hold(db, QUEUE, name),
-        (name) => queues.release(db, QUEUE, name),
+        (name) => queues.hold(db, QUEUE, [name]),
+        (name) => queues.release(db, QUEUE, [name]),
         async (name) => failing.add(name),
         async (name) => failing.delete(name),
         () => restrict(CHANGING, 1 + draw(3), draw(2) === 0),
@@ -120,7 +120,7 @@ for (const seed of SEEDS) {
         await pause(draw(20))
       }
       failing.clear()
-      for (const name of GROUPS) await queues.release(db, QUEUE, name)
+      for (const name of GROUPS) await queues.release(db, QUEUE, [name])
       await liftRestrictions(db, QUEUE, CHANGING)
       queues.recipientsChanged(QUEUE)
 

@@ -13,9 +13,9 @@ t.test('rows of recipients without jobs aside are found by an index, and deleted
     core: { worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
   })
-  for (const recipient of [RECIPIENT, OTHER]) await setHeld(core.db, QUEUE, recipient, true)
+  for (const recipient of [RECIPIENT, OTHER]) await setHeld(core.db, QUEUE, [recipient], true)
   await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, recipient: RECIPIENT }])
-  for (const recipient of [RECIPIENT, OTHER]) await setHeld(core.db, QUEUE, recipient, false)
+  for (const recipient of [RECIPIENT, OTHER]) await setHeld(core.db, QUEUE, [recipient], false)
   await core.db.query(
     `insert into svc_jobs.job (name, data, group_id, singleton_key, blocked, priority)
      select name, data, group_id, singleton_key, true, -2

@@ -70,6 +70,10 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
     { statusCode: 404 },
   ],
   listHandlerDeadLetters: [(by) => by.listHandlerDeadLetters(), OPERATOR_ONLY],
+  pauseAll: [(by) => by.pauseAll({ tenant: 'globex' }), OPERATOR_ONLY],
+  resumeAll: [(by) => by.resumeAll(), OPERATOR_ONLY],
+  pauseHandler: [(by) => by.pauseHandler({ subscription: event }), OPERATOR_ONLY],
+  resumeHandler: [(by) => by.resumeHandler({ subscription: event }), OPERATOR_ONLY],
   redriveHandler: [(by) => by.redriveHandler({ subscription: event }), OPERATOR_ONLY],
   deleteHandlerDeadLetter: [
     (by, { deliveryId }) => by.deleteHandlerDeadLetter(deliveryId),

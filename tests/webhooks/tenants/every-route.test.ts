@@ -103,6 +103,18 @@ const ATTACKS: Record<string, Attack> = {
     body: { subscription: 'order.created' },
     refused: isForbidden,
   },
+  'POST /pause-all': { path: () => '/pause-all', body: {}, refused: isForbidden },
+  'POST /resume-all': { path: () => '/resume-all', body: {}, refused: isForbidden },
+  'POST /handlers/pause': {
+    path: () => '/handlers/pause',
+    body: { subscription: 'order.created' },
+    refused: isForbidden,
+  },
+  'POST /handlers/resume': {
+    path: () => '/handlers/resume',
+    body: { subscription: 'order.created' },
+    refused: isForbidden,
+  },
   'DELETE /handlers/dead-letters/:id': {
     path: ({ deliveryId }) => `/handlers/dead-letters/${deliveryId}`,
     refused: isForbidden,

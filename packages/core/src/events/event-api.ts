@@ -88,6 +88,12 @@ export interface DeadLetterOptions {
   after?: string | undefined
 }
 
+/** Options of `events.pause`. */
+export interface PauseOptions {
+  /** Why, for those who see it in `svc.health` and the audit: up to 500 characters. @default none */
+  reason?: string | null | undefined
+}
+
 /** Options of `events.redrive`. */
 export interface RedriveOptions {
   /** Only the dead letters with these ids. @default all of the subscription */
@@ -175,6 +181,15 @@ export interface Events {
    * @throws InvalidSubscription, InvalidOption, Unavailable
    */
   redrive: (subscription: string, options?: RedriveOptions) => Promise<{ redriven: number }>
+  /**
+   * Stops a subscription in all processes within a second, until `resume`, also over restarts: no call of its
+   * handler begins. Publishing goes on, nothing is lost, and no attempt is used up.
+   *
+   * @throws InvalidSubscription, InvalidOption, Unavailable
+   */
+  pause: (subscription: string, options?: PauseOptions) => Promise<void>
+  /** Lets a subscription go on. @throws InvalidSubscription, Unavailable */
+  resume: (subscription: string) => Promise<void>
   /**
    * Events that were published and are kept, newest first, in pages: `next` is the `after` of the
    * next one. A search for a text may take long: it ends with what it has found, says `complete: false`,

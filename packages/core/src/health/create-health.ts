@@ -6,10 +6,12 @@ import type { Db } from '../postgres/transaction.ts'
 import type { PeriodicTasks } from '../jobs/periodic-tasks.ts'
 import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import { HealthCheck } from './health.ts'
+import { HealthCheck, type Paused } from './health.ts'
+import type { Pauses } from '../jobs/pauses.ts'
+import type { Pause } from '../jobs/pauses-table.ts'
 import { countQueues } from '../jobs/pg-boss/queue-counts-table.ts'
 import { QueueCounts } from './queue-counts.ts'
-import { observeQueues, observeTasks } from './queue-gauges.ts'
+import { observePauses, observeQueues, observeTasks } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS } from './shared-call.ts'
 
 export function createHealth(
@@ -18,6 +20,7 @@ export function createHealth(
   workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>,
   tasks: Pick<PeriodicTasks, 'health' | 'failures'>,
   telemetry: Pick<Telemetry, 'meter'>,
+  pauses: Pick<Pauses, 'list'>,
 ): HealthCheck {
   const db = database.dbWithin(HEALTH_TIMEOUT_MS)
   const limit = { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: HEALTH_TIMEOUT_MS }
@@ -28,15 +31,28 @@ export function createHealth(
   const gauges = meter && [
     observeQueues(meter, counts, () => workers.inFlight()),
     observeTasks(meter, () => tasks.failures()),
+    observePauses(meter, async () => pausedOf(await pauses.list())),
   ]
   return new HealthCheck({
     ping: () => assertWritable(db),
     isListening: () => notifications.isListening,
     tasks: () => tasks.health(),
     counts,
+    pauses: async () => pausedOf(await pauses.list()),
     unobserve: gauges && (() => gauges.forEach((end) => end())),
   })
 }
+
+/** The queue of a subscription has its name after this, see events/subscription-worker.ts. */
+const SUBSCRIPTION = '__svc.sub/'
+
+const pausedOf = (all: readonly Pause[]): Paused[] =>
+  all.map(({ queue, tenant, reason, since }) => {
+    const facts = { reason, since }
+    if (tenant !== null) return { scope: 'tenant', tenant, ...facts }
+    if (!queue.startsWith(SUBSCRIPTION)) return { scope: 'all', ...facts }
+    return { scope: 'subscription', subscription: queue.slice(SUBSCRIPTION.length), ...facts }
+  })
 
 /** A standby answers, and so does a server that was set to read only: nothing can be published there. */
 async function assertWritable(db: Db): Promise<void> {

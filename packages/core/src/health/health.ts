@@ -35,9 +35,24 @@ export interface Health {
   tasks: TaskHealth
   /** The queues of all subscriptions in the database; none where they could not be counted in time. */
   queues: QueueCount[]
+  /**
+   * What an operator has stopped: `all` deliveries of webhooks, those of a `tenant`, or a `subscription`. None where
+   * Postgres did not answer in time.
+   */
+  paused: Paused[]
+}
+
+/** A pause. `since` is ISO 8601. */
+export interface Paused {
+  scope: 'all' | 'tenant' | 'subscription'
+  tenant?: string
+  subscription?: string
+  reason: string | null
+  since: string
 }
 
 interface Parts {
+  pauses: () => Promise<Paused[]>
   /** Sends a small query, on the connections that the application uses. Rejects where nothing can be written. */
   ping: () => Promise<unknown>
   isListening: () => boolean
@@ -73,14 +88,15 @@ export class HealthCheck {
 
   async check(): Promise<Health> {
     const deadline = performance.now() + HEALTH_TIMEOUT_MS - MARGIN_MS
-    const [database, queues] = await Promise.all([
+    const [database, queues, paused] = await Promise.all([
       this.#checkDatabase(deadline),
       until(deadline, this.#parts.counts.read()),
+      until(deadline, this.#parts.pauses()),
     ])
     const listener = { ok: this.#parts.isListening() }
     const tasks = this.#parts.tasks()
     const ok = database.ok && listener.ok && tasks.ok && !this.#isClosing
-    return { ok, database, listener, tasks, queues: queues ?? [] }
+    return { ok, database, listener, tasks, queues: queues ?? [], paused: paused ?? [] }
   }
 
   async #checkDatabase(deadline: number): Promise<Health['database']> {

@@ -62,3 +62,28 @@ export const observeTasks = (
   meter.gauges([TASK_GAUGE], () => [
     failures().map(([task, count]): Observation => [count, { 'svc.task.name': task }]),
   ])
+
+const PAUSE_GAUGE = {
+  name: 'svc.paused',
+  unit: '{pause}',
+  description: 'What an operator has stopped, by its scope: all, tenant or subscription.',
+}
+
+/** Returns what ends it. */
+export const observePauses = (
+  meter: Meter,
+  pauses: () => Promise<readonly { scope: string }[]>,
+): (() => void) =>
+  meter.gauges([PAUSE_GAUGE], async () => {
+    try {
+      const all = await pauses()
+      const count = (scope: string): Observation => [
+        all.filter((one) => one.scope === scope).length,
+        { 'svc.paused.scope': scope },
+      ]
+      return [['all', 'tenant', 'subscription'].map(count)]
+    } catch {
+      // Postgres does not answer.
+      return [[]]
+    }
+  })

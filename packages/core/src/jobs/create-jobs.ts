@@ -13,6 +13,7 @@ import { WorkRunner } from './recipients/work-runner.ts'
 import type { PgBoss } from './pg-boss/boss.ts'
 import { LostJobs } from './pg-boss/recover-lost-jobs.ts'
 import { OutcomeBuffer } from './pump/outcome-buffer.ts'
+import { Pauses } from './pauses.ts'
 import { Pump } from './pump/pump.ts'
 import { settleBatch } from './pump/settle.ts'
 import { QueuePolls } from './pump/queue-polls.ts'
@@ -43,6 +44,7 @@ export interface Jobs {
    */
   settleLost: (queue: string, jobs: Job[]) => Promise<boolean>
   notifications: WorkerNotifications
+  pauses: Pauses
 }
 
 export function createJobs(parts: Parts): Jobs {
@@ -60,6 +62,7 @@ export function createJobs(parts: Parts): Jobs {
     workers.recovered(queue, [recipient]),
   )
   const notifications = new WorkerNotifications(parts.notifications)
+  const pauses = new Pauses({ db: database.db, notifications: parts.notifications, log })
   const asAtBoot = AsyncLocalStorage.snapshot()
   const polls = new QueuePolls(database.workerPool.prepared)
   const createPump = (worker: Worker): Pump =>
@@ -75,10 +78,11 @@ export function createJobs(parts: Parts): Jobs {
       fetchFailed: () => lostJobs.databaseFailed(),
       telemetry,
       asAtBoot,
+      pauses,
     })
   const { enabled } = parts
   const workers: WorkerRegistry = new WorkerRegistry({ enabled, notifications, work, createPump })
-  return { workers, work, lostJobs, settleLost, notifications }
+  return { workers, work, lostJobs, settleLost, notifications, pauses }
 
   async function settleLost(queue: string, lost: Job[]): Promise<boolean> {
     const worker = workers.workerOf(queue)

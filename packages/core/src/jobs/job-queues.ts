@@ -80,17 +80,17 @@ export class JobQueues implements Queues {
     this.#workers.recipientsChanged(queue)
   }
 
-  hold(db: Db, queue: string, recipient: string): Promise<void> {
-    return setHeld(db, queue, recipient, true)
+  hold(db: Db, queue: string, recipients: readonly string[]): Promise<void> {
+    return setHeld(db, queue, recipients, true)
   }
 
-  release(db: Db, queue: string, recipient: string): Promise<void> {
-    return setHeld(db, queue, recipient, false)
+  release(db: Db, queue: string, recipients: readonly string[]): Promise<void> {
+    return setHeld(db, queue, recipients, false)
   }
 
   async discard<Data>(db: Db, queue: string, recipient: string): Promise<Job<Data>[]> {
     await deleteWorkOn(db, queue, [recipient])
-    await setHeld(db, queue, recipient, true)
+    await setHeld(db, queue, [recipient], true)
     await liftRestrictions(db, queue, recipient)
     const jobs = await discardWaiting<Data>(db, queue, recipient, FIRST_PORTION)
     await insertWork(db, queue, recipient, 'discard')

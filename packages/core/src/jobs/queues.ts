@@ -16,10 +16,10 @@ export interface Queues {
    * notifications of other processes about jobs. That is often, and without arguments.
    */
   onActivity(watcher: () => void): void
-  /** From the commit on no job of the recipient starts, however many wait. */
-  hold(db: Db, queue: string, recipient: string): Promise<void>
-  /** The jobs of the recipient go on. */
-  release(db: Db, queue: string, recipient: string): Promise<void>
+  /** From the commit on no job of these recipients starts, however many wait. */
+  hold(db: Db, queue: string, recipients: readonly string[]): Promise<void>
+  /** The jobs of these recipients go on. */
+  release(db: Db, queue: string, recipients: readonly string[]): Promise<void>
   /** Recipients were held, released, restricted, discarded or redriven, and that is committed: all processes read it. */
   recipientsChanged(queue: string): void
   /**

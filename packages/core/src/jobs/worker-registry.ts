@@ -142,6 +142,12 @@ export class WorkerRegistry {
     }
   }
 
+  /** The queue is not paused any more: its pump looks for jobs of all kinds. */
+  resumed(queue: string): void {
+    this.#pumps.get(queue)?.wakeAll()
+    this.#pumps.get(queue)?.recipientsReady(null)
+  }
+
   /** There are jobs to claim of these recipients; `null`: of any restricted one. That is committed. */
   recipientsReady(queue: string, recipients: readonly string[] | null): void {
     this.#recipientsReadyHere(queue, recipients)

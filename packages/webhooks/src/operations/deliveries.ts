@@ -10,6 +10,7 @@ import {
 } from '@svc/core/internal'
 import {
   AddressNotAllowed,
+  DeliveriesPaused,
   DeliveryNotFound,
   EventNotAllowed,
   NoExample,
@@ -78,6 +79,7 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
         if (webhook === undefined) throw new WebhookNotFound(webhookId)
         if (webhook.url === '') throw new NoUrl(webhookId)
         if (!webhook.active) throw new WebhookInactive(webhookId)
+        if (webhook.paused || (await core.pauses.holds(QUEUE))) throw new DeliveriesPaused()
         const text = JSON.stringify(payload)
         const named = { event, webhookId, deliveryId, attempt }
         const opened = open(core.cipher, webhookId, webhook)

@@ -13,10 +13,16 @@ import { DeadLetterNotFound, OperatorOnly, SubscriptionNotFound } from '../error
 import {
   HandlerDeadLetter,
   HandlerDeadLetterId,
+  HandlerPause,
   HandlerRedrive,
+  HandlerResume,
   ListedHandlerDeadLetters,
+  PauseAllInput,
+  PausedAnswer,
+  ResumeAllInput,
 } from '../handler-schemas.ts'
 import { RedriveResult } from '../delivery-schemas.ts'
+import { pauseDeliveries, pausesChanged, resumeDeliveries } from '../outbound/tenant-pause.ts'
 import { operation, type Caller } from './caller.ts'
 
 /** Only an operator with `admin`: a payload may be of any tenant, and an error of any part of the host. */
@@ -40,6 +46,24 @@ export function handlerOperations(core: Core) {
   ): Promise<void> {
     const target = { kind: 'subscription', id: subscription } as const
     await insertAudit(db, origin, [{ tenant, action: `subscription.${action}`, target, changes }])
+  }
+
+  /** @throws SubscriptionNotFound */
+  async function assertSubscription(subscription: string): Promise<void> {
+    if (await core.handlers.isSubscription(subscription)) return
+    throw new SubscriptionNotFound(subscription)
+  }
+
+  async function auditPause(
+    db: Db,
+    { origin = BY_PROCESS }: Caller,
+    action: 'pause-all' | 'resume-all',
+    { tenant, reason }: { tenant: string | null; reason: string | null },
+  ): Promise<void> {
+    const paused = { from: action === 'resume-all', to: action === 'pause-all' }
+    const changes = { paused, ...(reason !== null && { reason: { from: null, to: reason } }) }
+    const target = { kind: 'tenant', id: tenant ?? '*' } as const
+    await insertAudit(db, origin, [{ tenant, action: `webhook.${action}`, target, changes }])
   }
 
   return {
@@ -77,15 +101,87 @@ export function handlerOperations(core: Core) {
       },
       async run(by, { subscription, ids }) {
         assertOperator(by)
-        if (!(await core.handlers.isSubscription(subscription))) {
-          throw new SubscriptionNotFound(subscription)
-        }
+        await assertSubscription(subscription)
         const { redriven } = await core.handlers.redrive(subscription, { ids })
         const changes = { redriven: { from: null, to: redriven } }
         await core.transaction((db) =>
           audit(db, by, 'redrive', subscription, { tenant: null, changes }),
         )
         return { redriven }
+      },
+    }),
+
+    pauseAll: operation({
+      input: PauseAllInput,
+      output: PausedAnswer,
+      routes: {
+        'POST /pause-all': {
+          summary: 'Stop all deliveries, or those of a tenant; for the operator',
+          config: ADMIN,
+        },
+      },
+      async run(by, { tenant = null, reason = null }) {
+        assertOperator(by)
+        await core.within(undefined, async (db) => {
+          if (!(await pauseDeliveries(core, db, tenant, reason))) return
+          await auditPause(db, by, 'pause-all', { tenant, reason })
+        })
+        pausesChanged(core)
+        return { paused: true }
+      },
+    }),
+
+    resumeAll: operation({
+      input: ResumeAllInput,
+      output: PausedAnswer,
+      routes: {
+        'POST /resume-all': {
+          summary: 'Let all deliveries go on, or those of a tenant; for the operator',
+          config: ADMIN,
+        },
+      },
+      async run(by, { tenant = null }) {
+        assertOperator(by)
+        await core.within(undefined, async (db) => {
+          if (!(await resumeDeliveries(core, db, tenant))) return
+          await auditPause(db, by, 'resume-all', { tenant, reason: null })
+        })
+        pausesChanged(core)
+        return { paused: false }
+      },
+    }),
+
+    pauseHandler: operation({
+      input: HandlerPause,
+      output: PausedAnswer,
+      routes: {
+        'POST /handlers/pause': {
+          summary: 'Stop a handler of the host in all processes; for the operator',
+          config: ADMIN,
+        },
+      },
+      async run(by, { subscription, reason = null }) {
+        assertOperator(by)
+        await assertSubscription(subscription)
+        await core.handlers.pause(subscription, { reason }, by.origin)
+        return { paused: true }
+      },
+    }),
+
+    resumeHandler: operation({
+      input: HandlerResume,
+      output: PausedAnswer,
+      routes: {
+        'POST /handlers/resume': {
+          summary: 'Let a handler of the host go on; for the operator',
+          config: ADMIN,
+        },
+      },
+      async run(by, { subscription }) {
+        assertOperator(by)
+        await assertSubscription(subscription)
+        await core.handlers.resume(subscription, by.origin)
+        return { paused: false }
       },
     }),
 

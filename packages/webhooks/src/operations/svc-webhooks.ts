@@ -19,8 +19,12 @@ import type {
 } from '../feed-schemas.ts'
 import type {
   HandlerDeadLetter,
+  HandlerPause,
   HandlerRedrive,
   ListedHandlerDeadLetters,
+  PauseAllInput,
+  PausedAnswer,
+  ResumeAllInput,
 } from '../handler-schemas.ts'
 import type { Stats, StatsQuery } from '../stats-schemas.ts'
 import type {
@@ -205,6 +209,22 @@ export interface SvcWebhooks {
    * @throws InvalidInput, OperatorOnly, SubscriptionNotFound
    */
   redriveHandler: (redrive: HandlerRedrive) => Promise<RedriveResult>
+  /**
+   * Stops all deliveries, or those to the webhooks of a tenant, until `resumeAll`: no attempt of whatever kind
+   * begins in any process within a second, also over restarts. Events make deliveries meanwhile, nothing is lost,
+   * and no attempt is used up.
+   *
+   * @throws InvalidInput, OperatorOnly
+   * @example
+   * await app.svc.webhooks.pauseAll({ reason: 'we send wrong amounts' })
+   */
+  pauseAll: (input?: PauseAllInput) => Promise<PausedAnswer>
+  /** Lets deliveries go on. Without a tenant, those of paused tenants stay paused. @throws InvalidInput, OperatorOnly */
+  resumeAll: (input?: ResumeAllInput) => Promise<PausedAnswer>
+  /** As `svc.events.pause`. @throws InvalidInput, OperatorOnly, SubscriptionNotFound */
+  pauseHandler: (input: HandlerPause) => Promise<PausedAnswer>
+  /** As `svc.events.resume`. @throws InvalidInput, OperatorOnly, SubscriptionNotFound */
+  resumeHandler: (input: { subscription: string }) => Promise<PausedAnswer>
   /** Deletes a dead letter of a handler. @throws InvalidInput, OperatorOnly, DeadLetterNotFound */
   deleteHandlerDeadLetter: (id: string, options?: OperationOptions) => Promise<void>
   /**

@@ -55,7 +55,9 @@ import {
   deleteWebhook,
   findWebhook,
   insertWebhook,
+  isPaused,
   listWebhooks,
+  lockTenant,
   lockWebhook,
   replaceSecret,
   updateWebhook,
@@ -69,7 +71,7 @@ import { operation, type Caller } from './caller.ts'
 import { assertMayAim, assertMayReceive, shownTo } from './key-events.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { isDisabledAsFailing, resumeFailing } from '../outbound/health/resume-failing.ts'
-import { pause, recipientOf, resume } from '../outbound/pause.ts'
+import { pause, recipientOf, release, resume } from '../outbound/pause.ts'
 
 export interface WebhookRules extends SettingsRules {
   allowedEvents: string[]
@@ -140,7 +142,9 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
           await assertRoomFor(db, tenant)
           const row = { ...input, id, tenant, label, secret: input.secret ?? newSecret() }
           const { secret, headers = null } = row
-          const webhook = await insertWebhook(db, seal(cipher, id, row))
+          if (tenant !== null) await lockTenant(db, tenant)
+          const webhook = await insertWebhook(db, QUEUE, seal(cipher, id, row))
+          if (await isPaused(db, id)) await core.queues.hold(db, QUEUE, [id])
           await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
           if (isRestricted(webhook)) core.afterCommit(db, recipientsChanged)
           await auditChange(db, by.origin, 'create', null, webhook)
@@ -220,7 +224,7 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
             await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(after))
           if (before.url !== null && after.url === null) await discardAll(db, id)
           // Failures at the old address do not count against the new one.
-          if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
+          if (after.active && isMoved) await release(core, db, id)
           const isChanged = before.active !== after.active || isMoved || isRestrictedAnew
           if (isChanged) core.afterCommit(db, recipientsChanged)
           return shownTo(by, withoutSecret(await counted(db, after)))

@@ -2,6 +2,7 @@
 import type { Core, Db } from '@svc/core/internal'
 import { QUEUE, SUBSCRIPTION } from './delivery-queue.ts'
 import type { Webhook } from '../schemas.ts'
+import { isPaused } from '../tables/webhooks.ts'
 
 /**
  * Events make no more deliveries for it, and none of its waiting deliveries is started. After the
@@ -9,7 +10,7 @@ import type { Webhook } from '../schemas.ts'
  */
 export async function pause(core: Core, db: Db, id: string): Promise<void> {
   await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
-  await core.queues.hold(db, QUEUE, id)
+  await core.queues.hold(db, QUEUE, [id])
 }
 
 /**
@@ -18,7 +19,12 @@ export async function pause(core: Core, db: Db, id: string): Promise<void> {
  */
 export async function resume(core: Core, db: Db, webhook: Recipient): Promise<void> {
   await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
-  await core.queues.release(db, QUEUE, webhook.id)
+  await release(core, db, webhook.id)
+}
+
+/** Its waiting deliveries go on, unless its tenant is paused. */
+export async function release(core: Core, db: Db, id: string): Promise<void> {
+  if (!(await isPaused(db, id))) await core.queues.release(db, QUEUE, [id])
 }
 
 type Recipient = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter' | 'url'>

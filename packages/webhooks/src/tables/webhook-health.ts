@@ -118,7 +118,7 @@ export async function takeProbes(
     `update svc."__svc.webhooks.registrations" set probe_after = now() + make_interval(secs => $2)
       where id = any(array(
         select id from svc."__svc.webhooks.registrations"
-         where disabled_reason = 'failing' and not active and url is not null
+         where disabled_reason = 'failing' and not active and not paused and url is not null
            and ${PROBE_DUE_AT} <= now()
          order by ${PROBE_DUE_AT}, id limit ${PORTION} for no key update skip locked))
      returning id`,

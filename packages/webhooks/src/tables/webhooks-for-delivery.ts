@@ -11,6 +11,8 @@ export interface WebhookForDelivery {
   /** Empty where it has none: nothing is sent to it. */
   url: string
   active: boolean
+  /** Its tenant is paused. */
+  paused: boolean
   /** It has no tenant, and gets the events of all. */
   isOperators: boolean
   secret: string

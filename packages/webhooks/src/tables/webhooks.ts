@@ -11,22 +11,25 @@ export interface NewRow
     SettingsInput,
     Pick<StoredWebhook, 'id' | 'tenant' | 'url' | 'events' | 'label' | 'secret'> {}
 
+/** `queue`: that of the deliveries, in which its tenant may be paused. */
 export async function insertWebhook(
   db: Db,
+  queue: string,
   { id, tenant, url, events, label, secret, ...settings }: NewRow,
 ): Promise<StoredWebhook> {
   const { rows } = await db.query(
     `insert into svc."__svc.webhooks.registrations"
        (id, url, events, label, secret, description, metadata, filter, headers, timeout_ms, retry,
-        rate_limit, max_in_flight, ordered, transform, fields, tenant)
+        rate_limit, max_in_flight, ordered, transform, fields, tenant, paused)
      select $1, $2, $3, $4, $5, given ->> 'description', nullif(given -> 'metadata', 'null'),
             nullif(given -> 'filter', 'null'), nullif(given -> 'headers', 'null'),
             (given ->> 'timeoutMs')::integer, nullif(given -> 'retry', 'null'),
             nullif(given -> 'rateLimit', 'null'), (given ->> 'maxInFlight')::integer,
-            coalesce((given ->> 'ordered')::boolean, false), given ->> 'transform', nullif(given -> 'fields', 'null'), $7
+            coalesce((given ->> 'ordered')::boolean, false), given ->> 'transform', nullif(given -> 'fields', 'null'), $7,
+            exists (select from svc."__svc.pauses" where queue = $8 and tenant = $7)
        from (select $6::jsonb as given) as settings
      returning ${COLUMNS}`,
-    [id, url, events, label, secret, JSON.stringify(settings), tenant],
+    [id, url, events, label, secret, JSON.stringify(settings), tenant, queue],
   )
   return asWebhook(rows[0])
 }
@@ -215,9 +218,39 @@ export async function writeFilterCosts(
   )
 }
 
+/** No other transaction adds a webhook of the tenant, or pauses it, until this one ends. */
+export async function lockTenant(db: Db, tenant: string): Promise<void> {
+  await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.tenants}, hashtext($1))`, [tenant])
+}
+
+/** Marks the webhooks of a tenant as paused, or not. Returns those that were not so before. */
+export async function setPaused(
+  db: Db,
+  tenant: string,
+  paused: boolean,
+): Promise<{ id: string; active: boolean }[]> {
+  const { rows } = await db.query(
+    `update svc."__svc.webhooks.registrations" set paused = $2
+      where id in (select id from svc."__svc.webhooks.registrations"
+                    where tenant = $1 and paused <> $2 order by id for no key update)
+     returning id, active`,
+    [tenant, paused],
+  )
+  return rows
+}
+
+/** Whether its tenant is paused. */
+export async function isPaused(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from svc."__svc.webhooks.registrations" where id = $1 and paused`,
+    [id],
+  )
+  return (rowCount ?? 0) > 0
+}
+
 /** How many webhooks the tenant has. No other transaction adds one until this one ends. */
 export async function countWebhooksOf(db: Db, tenant: string): Promise<number> {
-  await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.tenants}, hashtext($1))`, [tenant])
+  await lockTenant(db, tenant)
   const { rows } = await db.query(
     `select count(*)::int as count from svc."__svc.webhooks.registrations" where tenant = $1`,
     [tenant],

@@ -174,9 +174,9 @@ t.test(
   'a claim brings nothing of a recipient that is held, or locked by another process',
   async (t) => {
     const { claim, core, db } = await waiting(t, 1, { maxInFlight: 5 })
-    await setHeld(db, QUEUE, RECIPIENT, true)
+    await setHeld(db, QUEUE, [RECIPIENT], true)
     t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: true }] })
-    await setHeld(db, QUEUE, RECIPIENT, false)
+    await setHeld(db, QUEUE, [RECIPIENT], false)
     await core.transaction(async (locked) => {
       await locked.query(`select from svc."__svc.recipient_states" for no key update`)
       t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: false, waitMs: 0 }] })

@@ -24,15 +24,15 @@ t.test(
     }
     // A transaction of any database that is open meanwhile has the rows read once more.
     const isEmpty = (rows: unknown[]) => rows.length === 0
-    for (const recipient of [RECIPIENT, OTHER]) await setHeld(core.db, QUEUE, recipient, true)
+    for (const recipient of [RECIPIENT, OTHER]) await setHeld(core.db, QUEUE, [recipient], true)
     t.same((await read()).toSorted(), [
       [RECIPIENT, true],
       [OTHER, true],
     ])
     await until(read, isEmpty)
     await core.transaction(async (db) => {
-      await setHeld(db, QUEUE, OTHER, false)
-      await setHeld(core.db, QUEUE, RECIPIENT, false)
+      await setHeld(db, QUEUE, [OTHER], false)
+      await setHeld(core.db, QUEUE, [RECIPIENT], false)
       t.same(await read(), [[RECIPIENT, false]])
     })
     t.match(

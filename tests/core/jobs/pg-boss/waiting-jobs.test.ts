@@ -75,8 +75,8 @@ t.test(
     )
     const move = () => moveJobs(core.db, QUEUE, [RECIPIENT, OTHER])
     t.same(await move(), { moved: 0, hasMore: false })
-    await setHeld(core.db, QUEUE, RECIPIENT, true)
-    await setHeld(core.db, QUEUE, OTHER, false)
+    await setHeld(core.db, QUEUE, [RECIPIENT], true)
+    await setHeld(core.db, QUEUE, [OTHER], false)
     t.same(
       [await move(), await move(), await move()],
       [
@@ -89,7 +89,7 @@ t.test(
       [await lanesOf(core, RECIPIENT), await lanesOf(core, OTHER)],
       [{ '-2': 2500 }, { '0': 500 }],
     )
-    await setHeld(core.db, QUEUE, RECIPIENT, false)
+    await setHeld(core.db, QUEUE, [RECIPIENT], false)
     t.same([(await move()).moved, (await move()).moved], [2000, 500])
     t.same(await lanesOf(core, RECIPIENT), { '-1': 100, '0': 2400 })
   },
@@ -159,12 +159,12 @@ t.test('retries that are due are found among those that are not', async (t) => {
 
 t.test('a row goes only when no transaction can put jobs of its recipient aside', async (t) => {
   const core = await queueOf(t, {})
-  await setHeld(core.db, QUEUE, RECIPIENT, true)
+  await setHeld(core.db, QUEUE, [RECIPIENT], true)
   const unused = () => core.transaction((db) => deleteUnusedRecipients(db, QUEUE, [RECIPIENT]))
   t.same(await unused(), [], 'it is held')
   await core.transaction(async (db) => {
     await core.queues.insert(db, QUEUE, [{ id: idOf('late'), data: {}, recipient: RECIPIENT }])
-    await setHeld(core.db, QUEUE, RECIPIENT, false)
+    await setHeld(core.db, QUEUE, [RECIPIENT], false)
     t.same(await unused(), [], 'a transaction has put a job aside')
   })
   t.same(await lanesOf(core, RECIPIENT), { '-2': 1 })
@@ -179,7 +179,7 @@ t.test('a row goes only when no transaction can put jobs of its recipient aside'
 t.test('the restrictions of a held recipient hold for its probe', async (t) => {
   const core = await queueOf(t, { [RECIPIENT]: 3 })
   const probe = () => claimProbe<{ n: number }>(core.db, QUEUE, RECIPIENT, 'this process')
-  await setHeld(core.db, QUEUE, RECIPIENT, true)
+  await setHeld(core.db, QUEUE, [RECIPIENT], true)
   const restrict = async (changes: string) => {
     await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
     const update = `update svc."__svc.recipient_states" set`
@@ -219,7 +219,7 @@ t.test('the restrictions of a held recipient hold for its probe', async (t) => {
 
 t.test('a probe of an order takes its first job, and none where that is locked', async (t) => {
   const core = await queueOf(t, { [RECIPIENT]: 3 })
-  await core.queues.hold(core.db, QUEUE, RECIPIENT)
+  await core.queues.hold(core.db, QUEUE, [RECIPIENT])
   await moveJobs(core.db, QUEUE, [RECIPIENT])
   const probe = async () =>
     (await claimProbe<{ n: number }>(core.db, QUEUE, RECIPIENT, 'this process'))?.data.n
@@ -242,7 +242,7 @@ t.test('a probe of an order takes its first job, and none where that is locked',
 
 t.test('a job whose probe has failed is probed after the others, save in an order', async (t) => {
   const core = await queueOf(t, { [RECIPIENT]: 3 })
-  await core.queues.hold(core.db, QUEUE, RECIPIENT)
+  await core.queues.hold(core.db, QUEUE, [RECIPIENT])
   await moveJobs(core.db, QUEUE, [RECIPIENT])
   await core.db.query(
     `update svc_jobs.job set start_after = now() + interval '1 hour'

@@ -42,6 +42,7 @@ for (const [concurrency, needsRoom, left] of [
           hasTooManyUnsettled: () => false,
         },
         first: { needsRoom },
+        isPaused: () => false,
         giveBack: none,
         log: { error: none },
       })

@@ -132,6 +132,7 @@ const WEBHOOK: WebhookForDelivery = {
   id: 'w',
   url: 'https://example.com/',
   active: true,
+  paused: false,
   isOperators: true,
   secret: 'whsec_x',
   previousSecrets: [],

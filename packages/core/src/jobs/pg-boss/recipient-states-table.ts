@@ -49,20 +49,22 @@ export async function listRecipients(
   return { rows: answer.rows === null ? [] : JSON.parse(answer.rows), seen: answer.seen }
 }
 
-/** From the commit on no job of the recipient starts (`held`), or its jobs go on. */
+/** From the commit on no job of these recipients starts (`held`), or their jobs go on. */
 export async function setHeld(
   db: Db,
   queue: string,
-  recipient: string,
+  recipients: readonly string[],
   held: boolean,
 ): Promise<void> {
+  if (recipients.length === 0) return
   await db.query(
-    `insert into svc."__svc.recipient_states" as known (queue, recipient, held) values ($1, $2, $3)
+    `insert into svc."__svc.recipient_states" as known (queue, recipient, held)
+     select $1, recipient, $3 from unnest($2::text[]) as recipient order by recipient
      on conflict (queue, recipient) do update
        -- A released recipient starts with a closed circuit.
        set held = excluded.held, changed_by = pg_current_xact_id(),
            circuit_open = known.circuit_open and excluded.held`,
-    [queue, recipient, held],
+    [queue, recipients, held],
   )
 }
 

@@ -34,6 +34,8 @@ interface Parts {
    * the host would see the values of that request, such as its tenant.
    */
   asAtBoot: <T>(run: () => T) => T
+  /** Whether no attempt may begin now. */
+  isPaused: () => boolean
   began(job: Job): void
   /** Its slot of the lane is free. `tookMs`: 0 where the attempt did not run to its end. */
   ended(job: Job, outcome: Outcome, tookMs: number): void
@@ -123,7 +125,9 @@ export class Attempts {
     const { worker, fetchAhead, log, telemetry, asAtBoot } = this.#parts
     const { job, prepared, abort } = attempt
     const startedAt = performance.now()
-    if (isTooLate(job, startedAt)) return this.#end(attempt, { kind: 'postponed', delayMs: 0 }, 0)
+    if (this.#parts.isPaused() || isTooLate(job, startedAt)) {
+      return this.#end(attempt, { kind: 'postponed', delayMs: 0 }, 0)
+    }
     let its: unknown
     try {
       its = prepared(job)

@@ -22,6 +22,7 @@ interface Parts {
   first: Pick<Lane, 'needsRoom'>
   /** These jobs wait again. */
   giveBack: (jobs: Job[]) => void
+  isPaused: () => boolean
   log: { error(details: object, message: string): void }
 }
 
@@ -44,8 +45,8 @@ export class DirectClaims {
 
   /** Slots for first attempts that a publish may take; 0 while other jobs wait for them. */
   room(): number {
-    const { fetcher, first, slots } = this.#parts
-    if (!this.#isOpen || first.needsRoom || fetcher.hasTooManyUnsettled()) return 0
+    const { fetcher, first, slots, isPaused } = this.#parts
+    if (!this.#isOpen || isPaused() || first.needsRoom || fetcher.hasTooManyUnsettled()) return 0
     return Math.max(0, slots.free('first'))
   }
 
@@ -73,8 +74,8 @@ export class DirectClaims {
 
   /** Begins one job of a held recipient, where there is a slot. Returns whether there was a job. */
   async probe(recipient: string): Promise<boolean> {
-    const { queue, db, owner, slots, recipients, fetcher } = this.#parts
-    if (!this.#isOpen || slots.free('retry') < 1) return false
+    const { queue, db, owner, slots, recipients, fetcher, isPaused } = this.#parts
+    if (!this.#isOpen || isPaused() || slots.free('retry') < 1) return false
     slots.reserve('retry', 1)
     const job = await claimProbe(db, queue, recipient, owner).catch((error: Error) => {
       slots.release('retry', 1)

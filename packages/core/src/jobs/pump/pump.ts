@@ -9,6 +9,7 @@ import { LANES, type Job, type Lane as LaneName } from '../job.ts'
 import { QueueTable } from '../pg-boss/queue-table.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
+import type { Pauses } from '../pauses.ts'
 import { Attempts } from './attempts.ts'
 import { DirectClaims } from './direct-claims.ts'
 import { Fetcher } from './fetcher.ts'
@@ -41,9 +42,13 @@ interface Parts {
   telemetry: AttemptTelemetry
   /** See `Attempts`. */
   asAtBoot: <T>(run: () => T) => T
+  pauses: Pick<Pauses, 'has' | 'holds' | 'mayHold'>
 }
 
 const DRAIN_SECONDS = 10
+/** How long a paused queue waits before it asks again, unless it is told. */
+const PAUSED_MS = 1000
+const PAUSED_NOTIFIED_MS = 10_000
 
 export class Pump {
   readonly worker: Worker
@@ -63,7 +68,7 @@ export class Pump {
   #isStopping = false
 
   constructor(parts: Parts) {
-    const { worker, database, log, owner, isNotified } = parts
+    const { worker, database, log, owner, isNotified, pauses } = parts
     const { queue } = worker
     const db = database.workerPool
     this.worker = worker
@@ -115,6 +120,7 @@ export class Pump {
       telemetry: parts.telemetry,
       asAtBoot: parts.asAtBoot,
       log,
+      isPaused: () => pauses.has(queue),
       began: (job) => recipients.restricted.begun(job),
       ended: (job, outcome, tookMs) => this.#attemptEnded(job, outcome, tookMs),
     })
@@ -142,7 +148,19 @@ export class Pump {
     const giveBack = (jobs: Job[]) => {
       for (const job of jobs) outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
     }
-    const ofClaims = { queue, db, owner, slots, recipients, fetcher, first, giveBack, log }
+    const isPaused = () => pauses.mayHold(queue)
+    const ofClaims = {
+      queue,
+      db,
+      owner,
+      slots,
+      recipients,
+      fetcher,
+      first,
+      giveBack,
+      isPaused,
+      log,
+    }
     this.claims = new DirectClaims(ofClaims)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom(null)
     this.#slots = slots
@@ -159,7 +177,12 @@ export class Pump {
       slots,
       wakeLanesWithRoom,
     })
-    const refills = { first: () => first.fill(), retry: () => this.#retryLane.refill() }
+    const unlessPaused = (refill: () => Promise<number>) => async () =>
+      (await pauses.holds(queue)) ? (isNotified() ? PAUSED_NOTIFIED_MS : PAUSED_MS) : refill()
+    const refills = {
+      first: unlessPaused(() => first.fill()),
+      retry: unlessPaused(() => this.#retryLane.refill()),
+    }
     const { fetchFailed } = parts
     const inTurns = worker.concurrency === 1
     this.#loops = new LaneLoops({ queue, inTurns, refills, fetchFailed, log })

@@ -87,7 +87,7 @@ async function discarded(db: Db, work: Work, { recovery }: Recorder): Promise<Re
     jobs.length < PORTION &&
     (await deleteDeadLetters(db, queue, { recipient }, PORTION)).count < PORTION
   // The row of the recipient stays for a while: another process may be putting jobs of it aside.
-  if (isLast) await setHeld(db, queue, recipient, false)
+  if (isLast) await setHeld(db, queue, [recipient], false)
   return { done: jobs.length, isFinished: isLast }
 }
 

@@ -175,6 +175,7 @@ const lostAttempt = (job: DeliveryJob): Outcome<AttemptRecord> =>
     : failedAsLost(job, crashedAttempt(attemptNumberOf(job), new Date()))
 
 function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: DeliveryJob): boolean {
+  if (webhook.paused) return true
   if (isProbe === true || data.url !== undefined) return false
   // Fetched while the webhook was being restricted: it waits for its turn with the others.
   return !webhook.active || (webhook.isRestricted && !grant)

@@ -75,7 +75,8 @@ export class Probes {
    * ends the attempts that are under way: they change nothing.
    */
   async run(stopping: AbortSignal): Promise<void> {
-    const { db } = this.#core
+    const { db, pauses } = this.#core
+    if (await pauses.holds(QUEUE)) return
     const again = [...this.#locked]
     this.#locked.clear()
     await this.end(db, again)

@@ -1,0 +1,80 @@
+/** `events.pause` and `events.resume`: stops the handler of a subscription in all processes, and lets it go on. */
+import { InvalidOption, InvalidSubscription } from './errors.ts'
+import { BY_PROCESS, type AuditOrigin } from './audit/audit-origin.ts'
+import { insertAudit } from './audit/audit-table.ts'
+import { isPlainObject, isStorableText, kindOf } from './options/check-options.ts'
+import type { Db } from './postgres/transaction.ts'
+import type { Pauses } from './jobs/pauses.ts'
+import { deletePause, insertPause } from './jobs/pauses-table.ts'
+import type { PauseOptions } from './events/event-api.ts'
+import { queueOfSubscription } from './events/subscription-worker.ts'
+import { checkedSubscriptionName } from './events/validate-event.ts'
+
+interface Parts {
+  transaction: <T>(run: (db: Db) => Promise<T>) => Promise<T>
+  pauses: Pick<Pauses, 'changed'>
+  isSubscription: (subscription: string) => Promise<boolean>
+}
+
+export interface SubscriptionPauses {
+  /** @throws InvalidSubscription */
+  pause: (subscription: string, options?: PauseOptions, by?: AuditOrigin) => Promise<void>
+  /** @throws InvalidSubscription */
+  resume: (subscription: string, by?: AuditOrigin) => Promise<void>
+}
+
+/** The longest reason of a pause. */
+const LONGEST_REASON = 500
+
+export function createSubscriptionPauses(parts: Parts): SubscriptionPauses {
+  const { transaction, pauses, isSubscription } = parts
+
+  async function change(
+    subscription: string,
+    action: 'pause' | 'resume',
+    by: AuditOrigin,
+    reason: string | null,
+  ): Promise<void> {
+    checkedSubscriptionName(subscription)
+    if (!(await isSubscription(subscription))) {
+      throw new InvalidSubscription(
+        `there is no subscription "${subscription}": give the name of one that a host of this database has subscribed`,
+      )
+    }
+    const of = { queue: queueOfSubscription(subscription), tenant: null }
+    await transaction(async (db) => {
+      const isChanged =
+        action === 'pause' ? await insertPause(db, { ...of, reason }) : await deletePause(db, of)
+      if (!isChanged) return
+      const target = { kind: 'subscription', id: subscription } as const
+      const paused = { from: action === 'resume', to: action === 'pause' }
+      const changes = { paused, ...(reason !== null && { reason: { from: null, to: reason } }) }
+      await insertAudit(db, by, [
+        { tenant: null, action: `subscription.${action}`, target, changes },
+      ])
+    })
+    pauses.changed()
+  }
+
+  return {
+    pause: async (subscription, options, by = BY_PROCESS) =>
+      change(subscription, 'pause', by, checkedReason(options)),
+    resume: (subscription, by = BY_PROCESS) => change(subscription, 'resume', by, null),
+  }
+}
+
+/** @throws InvalidOption */
+function checkedReason(options: PauseOptions = {}): string | null {
+  const unknown = isPlainObject(options)
+    ? Object.keys(options).find((option) => option !== 'reason')
+    : kindOf(options)
+  if (unknown !== undefined) {
+    throw new InvalidOption(`events.pause: there is no option "${unknown}"; there is: reason`)
+  }
+  const { reason } = options
+  if (reason === undefined || reason === null) return null
+  if (isStorableText(reason, LONGEST_REASON)) return reason
+  throw new InvalidOption(
+    `events.pause: the option "reason" must be a text of 1 to ${LONGEST_REASON} characters, got ${kindOf(reason)}`,
+  )
+}
