@@ -20,7 +20,7 @@ t.test('the option access signs users in, and the audit names them', async (t) =
     via: 'host',
     userId: 'ada',
     operator: true,
-    redeliversElsewhere: true,
+    isAdmin: true,
     expiresAt: null,
   })
   const user = await page.call('users.create', { email: 'a@b.co', name: 'A' })
@@ -266,7 +266,7 @@ t.test('events about keys are for who may see keys', async (t) => {
     status: 403,
     body: { message: /"admin"/ },
   })
-  t.match((await operator.session()).body, { operator: true, redeliversElsewhere: false })
+  t.match((await operator.session()).body, { operator: true, isAdmin: false })
 
   who.can = [...who.can, 'keys:read']
   await until(

@@ -3,7 +3,17 @@ import { startHost } from './support/host.ts'
 import { until } from '../support/until.ts'
 
 const API = {
-  events: ['deadLetters', 'find', 'publish', 'redrive', 'search', 'subscribe', 'unsubscribe'],
+  events: [
+    'deadLetters',
+    'find',
+    'pause',
+    'publish',
+    'redrive',
+    'resume',
+    'search',
+    'subscribe',
+    'unsubscribe',
+  ],
   kv: ['delete', 'get', 'increment', 'set', 'setIfAbsent'],
   actions: ['call', 'names', 'register'],
   secrets: ['get'],

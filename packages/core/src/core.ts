@@ -275,7 +275,10 @@ export class RunningCore implements Core {
       const { application = await applicationName() } = this.settings
       if (application) await warnOfOthers(this.db, application, this.log)
     })
-    await this.pauses.start((queue) => this.#workers.resumed(queue))
+    // Without workers no attempt begins here, and nothing has to be listened to.
+    if (this.settings.worker.enabled) {
+      await this.pauses.start((queue) => this.#workers.resumed(queue))
+    }
     this.#workers.start()
     this.#periodicTasks.start()
     // A process that ended may have left some.

@@ -115,6 +115,13 @@ export const ATTACKS: Record<CallName, Attack> = {
   'portal.links': { input: () => ({ tenant: 'acme' }), refused: isForbidden },
   'portal.revoke': { input: byId('sessionId'), refused: isForbidden },
   'health.get': { input: () => ({}), refused: isForbidden },
+  'pauses.begin': { input: () => ({}), refused: isForbidden },
+  'pauses.end': { input: () => ({}), refused: isForbidden },
+  'handlers.list': { input: () => ({}), refused: isForbidden },
+  'handlers.pause': { input: () => ({ subscription: 'ship' }), refused: isForbidden },
+  'handlers.resume': { input: () => ({ subscription: 'ship' }), refused: isForbidden },
+  'handlers.redrive': { input: () => ({ subscription: 'ship' }), refused: isForbidden },
+  'handlers.delete': { input: byId('keyId'), refused: isForbidden },
   'sessions.list': { input: () => ({}), refused: isForbidden },
   'sessions.end': { input: byId('sessionId'), refused: isForbidden },
 }

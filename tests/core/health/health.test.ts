@@ -28,6 +28,7 @@ t.test('a working host is healthy', async (t) => {
         // The template knows the plugins as well.
         { queue: '__svc.webhooks.deliver', waiting: 0, active: 0, oldestSeconds: 0, dead: 0 },
       ],
+      paused: [],
     },
   )
 })

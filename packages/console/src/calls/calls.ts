@@ -1,6 +1,7 @@
 /** All operations of the console: what each is called, which right it needs, whether it changes anything. */
 import { deliveryCalls } from './deliveries.ts'
 import { eventCalls } from './events.ts'
+import { handlerCalls } from './handlers.ts'
 import { inboundCalls } from './inbound.ts'
 import { keyCalls } from './keys.ts'
 import { operatorCalls } from './operators.ts'
@@ -13,6 +14,7 @@ export const CALLS = {
   ...deliveryCalls,
   ...eventCalls,
   ...inboundCalls,
+  ...handlerCalls,
   ...userCalls,
   ...keyCalls,
   ...operatorCalls,

@@ -48,8 +48,8 @@ export interface SignedIn {
   can: Right[]
   /** Whether `events.list` takes a `text`: where payloads are masked, not of every session. */
   searchesPayloads: boolean
-  /** Whether `deliveries.redeliver` takes a `url`. */
-  redeliversElsewhere: boolean
+  /** Whether it may do what needs `admin`: pauses, handlers, and `deliveries.redeliver` with a `url`. */
+  isAdmin: boolean
   /** ISO 8601; `null` where the login is that of the host. */
   expiresAt: string | null
   features: Features

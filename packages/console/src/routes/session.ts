@@ -62,7 +62,7 @@ export function sessionRoutes(api: FastifyInstance, parts: ConsoleParts): void {
       ...who,
       can: parts.rightsOf(identity),
       searchesPayloads: mayProbePayloads(identity, parts.masks),
-      redeliversElsewhere: isAdmin(identity),
+      isAdmin: isAdmin(identity),
       features: features(),
       theme,
     }

@@ -54,11 +54,7 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
         }
       </Answered>
       {asking && (
-        <Redeliver
-          ids={ids}
-          elsewhere={session.redeliversElsewhere}
-          onClose={() => setAsking(false)}
-        />
+        <Redeliver ids={ids} elsewhere={session.isAdmin} onClose={() => setAsking(false)} />
       )}
     </Screen>
   )

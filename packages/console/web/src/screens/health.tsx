@@ -6,6 +6,7 @@ import { Badge, Facts } from '../ui/facts.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
 import { Answered, Empty, Note } from '../ui/notes.tsx'
 import { Table } from '../ui/table.tsx'
+import { Pauses } from './pauses.tsx'
 
 export function HealthScreen() {
   const answer = useCall('health.get', {})
@@ -20,7 +21,11 @@ export function HealthScreen() {
   )
 }
 
-const HealthPanels = ({ health: { ok, database, listener, queues } }: { health: Health }) => (
+const HealthPanels = ({
+  health: { ok, database, listener, queues, paused },
+}: {
+  health: Health
+}) => (
   <>
     {ok ? (
       <Note kind="ok">All is well.</Note>
@@ -50,6 +55,7 @@ const HealthPanels = ({ health: { ok, database, listener, queues } }: { health: 
         ]}
       />
     </Panel>
+    <Pauses paused={paused} />
     <Panel title="Queues" flush>
       {queues.length === 0 ? (
         <Empty title="No queues">This host has no subscriptions and no webhooks.</Empty>

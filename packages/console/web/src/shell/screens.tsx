@@ -11,6 +11,7 @@ import { DeliveriesScreen } from '../screens/deliveries.tsx'
 import { DeliveryScreen } from '../screens/delivery.tsx'
 import { EventScreen } from '../screens/event.tsx'
 import { EventsScreen } from '../screens/events.tsx'
+import { HandlersScreen } from '../screens/handlers.tsx'
 import { HealthScreen } from '../screens/health.tsx'
 import { InboundScreen } from '../screens/inbound.tsx'
 import { KeyScreen } from '../screens/keys/key.tsx'
@@ -32,6 +33,8 @@ export interface ScreenEntry {
   /** Any of them opens it. */
   rights: readonly Right[]
   needs: 'auth' | 'webhooks' | null
+  /** Only for an operator with `admin`. */
+  isForAdmin?: boolean
   list: ComponentType
   /** The rest of the path below it. */
   one?: (...rest: string[]) => ComponentChildren
@@ -89,10 +92,21 @@ export const SCREENS: readonly ScreenEntry[] = [
   screen('Access', 'sessions', 'Sessions', SessionsScreen, { icon: 'out' }),
   screen('System', 'audit', 'Audit', AuditScreen),
   screen('System', 'health', 'Health', HealthScreen),
+  screen('System', 'handlers', 'Handlers', HandlersScreen, {
+    icon: 'dead',
+    rights: ['health:read'],
+    needs: 'webhooks',
+    isForAdmin: true,
+  }),
 ]
 
-export const isOpen = ({ rights, needs }: ScreenEntry, { can, features }: SignedIn): boolean =>
-  rights.some((right) => can.includes(right)) && (needs === null || features[needs])
+export const isOpen = (
+  { rights, needs, isForAdmin = false }: ScreenEntry,
+  { can, features, isAdmin }: SignedIn,
+): boolean =>
+  rights.some((right) => can.includes(right)) &&
+  (needs === null || features[needs]) &&
+  (isAdmin || !isForAdmin)
 
 export const openScreens = (session: SignedIn): ScreenEntry[] =>
   SCREENS.filter((one) => isOpen(one, session))

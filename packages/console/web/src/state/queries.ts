@@ -32,6 +32,8 @@ const TOPICS: Record<string, readonly Topic[]> = {
   sessions: ['session'],
   audit: ['audit'],
   health: ['deliveries'],
+  handlers: ['deliveries'],
+  pauses: ['deliveries'],
   // A form is filled from them, and keeps what it was filled with.
   'webhooks.secrets': [],
   'webhooks.tryFilter': [],
