@@ -92,6 +92,7 @@ async function settle(app: FastifyInstance, tenant: string, urls: Record<string,
   await webhooks.delete(deleted.id)
   const since = new Date(Date.now() - 3_600_000).toISOString()
   await webhooks.recover({ id: delivered.id, since, what: 'dead' })
+  await webhooks.pauseAll({ tenant })
   const hooks = [delivered, waiting, dying, paused, deleted]
   return [user.id, key.id, rotated.id, eventId, ...hooks.map(({ id }) => id)]
 }

@@ -2,6 +2,7 @@
 import {
   deleteKeysWithPrefix,
   findAuditedTargets,
+  deletePause,
   idsOfTenant,
   isUuid,
   type Core,
@@ -52,6 +53,7 @@ export function createTenantPart(core: Core): TenantPart {
       // One may have become active again before it was deleted.
       for (const id of all) await fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
       await forgetDeletedWebhooks(db, tenant)
+      if (await deletePause(db, { queue: QUEUE, tenant })) core.pauses.changed()
       await eraseStats(core.dbWithin(LOG_MS), tenant, all)
       if (ids.length > 0) queues.recipientsChanged(QUEUE)
       return { webhooks, jobs, deadLetters, logRows, deduplicationKeys }
