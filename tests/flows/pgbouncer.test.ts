@@ -1,4 +1,5 @@
 // What works behind a PgBouncer in transaction mode: all of it, by polling.
+import { setTimeout as wait } from 'node:timers/promises'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { advance, drain, receiver as openReceiver } from '@svc/testing'
@@ -103,6 +104,19 @@ for (const [way, settings] of Object.entries(WAYS)) {
       )
       t.strictSame(new Set(handled), new Set([{ id: 1 }, { id: 2 }]))
       t.match(await working.svc.health(), { ok: true, listener: { ok: true } })
+
+      await other.svc.webhooks.pauseAll()
+      await wait(1000)
+      const next = working.svc.webhooks.feed({ wait: 25 })
+      // The reader has read where the feed ends.
+      await wait(500)
+      await working.svc.events.publish('order.created', { id: 3 })
+      t.match((await next).events, [{ payload: { id: 3 } }])
+      await wait(1500)
+      t.equal(partner.received.length, 3, 'nothing is sent while all is paused')
+      await other.svc.webhooks.resumeAll()
+      await partner.waitFor(4)
+      await drain(working)
 
       // A transaction on each server connection at a time, so that all are looked at.
       const sessions = await openSessions(t, url)
