@@ -1,4 +1,4 @@
-import type { Db } from '@svc/core/internal'
+import { isContention, type Db } from '@svc/core/internal'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { Limit, Quota } from '../limit-fields.ts'
 import { parsed } from './api-key-row.ts'
@@ -54,9 +54,14 @@ export interface ForeignKey {
   isHashStored: boolean
 }
 
-const FOREIGN = `
-  with given as materialized (
-    select distinct * from unnest($1::text[], $2::text[]) as given (hex, foreign_hash)
+/** Where something else has the row, or stores the same hash in another one, no request waits for longer. */
+const LOCK_MS = 50
+
+const STORE = `
+  with patience as materialized (
+    select set_config('lock_timeout', '${LOCK_MS}ms', true)
+  ), given as materialized (
+    select distinct given.* from patience, unnest($1::text[], $2::text[]) as given (hex, foreign_hash)
   ), free as materialized (
     select keys.id, given.hex
       from given join svc."__svc.auth.api_keys" as keys using (foreign_hash)
@@ -76,18 +81,29 @@ const FOREIGN = `
    where keys.foreign_hash is not null and (keys.key_hash is null or keys.key_hash = given.hex)
      and not exists (select from used where used.id = keys.id)`
 
+const READ = `
+  select given.hex, given.foreign_hash as "foreignHex", keys.key_hash is not null as "isHashStored", ${COLUMNS}
+    from unnest($1::text[], $2::text[]) as given (hex, foreign_hash)
+    join svc."__svc.auth.api_keys" as keys using (foreign_hash)
+   where keys.foreign_hash is not null and (keys.key_hash is null or keys.key_hash = given.hex)`
+
 /**
  * The imported keys among these texts, by both hashes in one text. The first hash is stored: from now on it
- * opens the key.
+ * opens the key. Where one cannot be stored now, as beside an open import of the same key by its SHA-256, none
+ * is, and the keys are read.
  */
 export async function findForeignKeys(
   db: Db,
   texts: readonly ForeignText[],
 ): Promise<Map<string, ForeignKey>> {
-  const { rows } = await db.query(FOREIGN, [
+  const hashes = [
     texts.map(({ hash }) => hexOf(hash)),
     texts.map(({ foreignHash }) => hexOf(foreignHash)),
-  ])
+  ]
+  const { rows } = await db.query(STORE, hashes).catch((error: unknown) => {
+    if (!isContention(error) && !isKnownHash(error)) throw error
+    return db.query(READ, hashes)
+  })
   return new Map(
     rows.map(({ hex, foreignHex, isHashStored, ...row }) => [
       hashOfHex(hex + foreignHex),
@@ -95,6 +111,10 @@ export async function findForeignKeys(
     ]),
   )
 }
+
+/** A row has the SHA-256 since it was looked up. */
+const isKnownHash = (error: unknown): boolean =>
+  ((error ?? {}) as { code?: unknown }).code === '23505'
 
 type Changed = 'limits' | 'quota' | 'allowancesOf'
 type Row = Omit<StoredKey, Changed> & Record<Changed, string | null>

@@ -169,6 +169,24 @@ t.test('processes that see a key first at the same time all accept it', async (t
   t.equal(rows[0].count, 0)
 })
 
+t.test('a first use beside an open import of the same key keeps no request waiting', async (t) => {
+  for (const end of ['commit', 'rollback']) {
+    const { auth } = hashing()
+    const host = await startHost(t, { after, auth })
+    const [key, other] = [foreignKey(), foreignKey()]
+    const { entries } = await imported(host, hmac(key), hmac(other))
+    const { userId } = entries[0]!
+    const twice = host.app.svc.transaction(async (db) => {
+      await host.app.svc.auth.importApiKeys([{ userId, sha256: hashOfText(key) }], { db })
+      t.same(await Promise.all([key, other].map((one) => statusOf(host, one))), [200, 200])
+      t.same(await Promise.all([other, key].map((one) => statusOf(host, one))), [200, 200])
+      if (end === 'rollback') throw new Error('rolled back')
+    })
+    await (end === 'commit' ? twice : t.rejects(twice, { message: 'rolled back' }))
+    t.same(await Promise.all([key, other].map((one) => statusOf(host, one))), [200, 200], end)
+  }
+})
+
 t.test('of two texts with the same hash only the one that came first opens the key', async (t) => {
   const { auth } = hashing((key) => key.slice(0, 8))
   const host = await startHost(t, { after, auth })
