@@ -1533,6 +1533,24 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.names_that_mean"(event_name text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT
+         CASE n.n
+             WHEN 0 THEN "__svc.names_that_mean".event_name
+             WHEN 1 THEN '*'::text
+             ELSE (array_to_string((string_to_array("__svc.names_that_mean".event_name, '.'::text))[:(n.n - 1)], '.'::text) || '.*'::text)
+         END AS "case"
+    FROM generate_series(0,
+         CASE
+             WHEN starts_with("__svc.names_that_mean".event_name, 'svc.'::text) THEN 0
+             ELSE cardinality(string_to_array("__svc.names_that_mean".event_name, '.'::text))
+         END) n(n);
+END;
+
 CREATE OR REPLACE FUNCTION svc."__svc.newest_position"()
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1656,7 +1674,8 @@ begin
            nullif(changes[1], '')::json, positions[1]
      where not exists (
        select from svc."__svc.recipients"
-        where filter is not null and event_name in (event_names[1], '*'))
+        where filter is not null
+          and event_name = any(array(select svc."__svc.names_that_mean"(event_names[1]))))
     on conflict (name, id) do nothing;
     is_written := found;
   end if;
@@ -1665,7 +1684,9 @@ begin
     -- Nested: filters of other tenants are looked at only where there are some under these names.
     if exists (
          select from svc."__svc.recipients"
-          where filter is not null and event_name = any(event_names || '*'::text)) then
+          where filter is not null
+            and event_name = any(array(
+                  select distinct svc."__svc.names_that_mean"(name) from unnest(event_names) as name))) then
       select array_agg(n) into filtered
         from (
           select name, tenant, array_agg(n::int) as numbers
@@ -1676,8 +1697,18 @@ begin
        cross join unnest(numbers) as n
        where exists (
          select from svc."__svc.subscriptions" as wants
-          cross join lateral svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
-          where wants.event_name = given.name and wants.fans_out and its.filter is not null);
+          cross join lateral svc."__svc.names_that_mean"(given.name) as meaning (name)
+          cross join lateral (
+            select from svc."__svc.recipients" as its
+             where its.subscription = wants.subscription and its.event_name = meaning.name
+               and its.tenant = '' and its.filter is not null
+            union all
+            select from svc."__svc.recipients" as its
+             where its.subscription = wants.subscription and its.event_name = meaning.name
+               and its.tenant = given.tenant and its.filter is not null
+            offset 0
+          ) as its
+          where wants.event_name = given.name and wants.fans_out);
       if filtered is not null then
         return json_build_object('filtered', filtered);
       end if;
@@ -1688,7 +1719,7 @@ begin
          select from (
            select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
              from unnest(asked_events) as n
-            cross join lateral (values (event_names[n]), ('*')) as wanted (name)
+            cross join lateral svc."__svc.names_that_mean"(event_names[n]) as wanted (name)
             cross join lateral (values (''), (tenants[n])) as its (tenant)
             where its.tenant is not null
          ) as asked
@@ -1761,7 +1792,8 @@ begin
          cross join lateral (
            select subscription, recipient, filter from svc."__svc.recipients"
             where subscription = matched.subscription and recipient = matched.recipient
-              and event_name in (event_names[matched.n], '*') and filter is not null
+              and event_name = any(array(select svc."__svc.names_that_mean"(event_names[matched.n])))
+              and filter is not null
             limit 1
          ) as its
         union all
@@ -1769,10 +1801,15 @@ begin
           from first_filter
          cross join unnest(event_names, tenants) with ordinality as given (name, tenant, n)
           join svc."__svc.subscriptions" as wants on wants.event_name = given.name and wants.fans_out
-         cross join lateral svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
-         where its.recipient = first_filter.recipient and its.filter is not null
-           -- One whose former filter matched is among the matched already.
-           and its.recipient <> all(matched_recipients) is not false
+         cross join lateral (
+           select recipient from svc."__svc.recipients"
+            where subscription = wants.subscription and recipient = first_filter.recipient
+              and event_name = any(array(select svc."__svc.names_that_mean"(given.name)))
+              and (tenant = '' or tenant = given.tenant) and filter is not null
+            limit 1
+         ) as its
+         -- One whose former filter matched is among the matched already.
+         where its.recipient <> all(matched_recipients) is not false
       )
       select pg_current_snapshot(), array_agg(admitted.n), array_agg(wants.queue),
              array_agg(admitted.recipient), array_agg(admitted.filter)
@@ -1803,7 +1840,7 @@ begin
       left join lateral (
         select its.recipient, its.version
           from svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
-         where wants.fans_out and its.filter is null
+         where wants.fans_out
       ) as found on true
      where found.recipient is not null or not wants.fans_out;
     exit when not is_changed;
@@ -2015,33 +2052,23 @@ end
 $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.recipients_of"(subscription text, event_name text, tenant text)
- RETURNS TABLE(recipient uuid, version uuid, filter jsonb)
+ RETURNS TABLE(recipient uuid, version uuid)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
- SELECT wants.recipient,
-     wants.version,
-     wants.filter
-    FROM svc."__svc.recipients" wants
-   WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = "__svc.recipients_of".event_name) AND (wants.tenant = ''::text))
- UNION ALL
-  SELECT wants.recipient,
-     wants.version,
-     wants.filter
-    FROM svc."__svc.recipients" wants
-   WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = "__svc.recipients_of".event_name) AND (wants.tenant = "__svc.recipients_of".tenant))
- UNION ALL
-  SELECT wants.recipient,
-     wants.version,
-     wants.filter
-    FROM svc."__svc.recipients" wants
-   WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = '*'::text) AND (NOT starts_with("__svc.recipients_of".event_name, 'svc.'::text)) AND (wants.tenant = ''::text))
- UNION ALL
-  SELECT wants.recipient,
-     wants.version,
-     wants.filter
-    FROM svc."__svc.recipients" wants
-   WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = '*'::text) AND (NOT starts_with("__svc.recipients_of".event_name, 'svc.'::text)) AND (wants.tenant = "__svc.recipients_of".tenant));
+ SELECT its.recipient,
+     its.version
+    FROM (svc."__svc.names_that_mean"("__svc.recipients_of".event_name) meaning(name)
+      CROSS JOIN LATERAL ( SELECT wants.recipient,
+             wants.version
+            FROM svc."__svc.recipients" wants
+           WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = meaning.name) AND (wants.tenant = ''::text) AND (wants.filter IS NULL))
+         UNION ALL
+          SELECT wants.recipient,
+             wants.version
+            FROM svc."__svc.recipients" wants
+           WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = meaning.name) AND (wants.tenant = "__svc.recipients_of".tenant) AND (wants.filter IS NULL))
+  OFFSET 0) its);
 END;
 
 CREATE OR REPLACE FUNCTION svc."__svc.restrict_recipient"(queue_name text, recipient_name text, rate integer, per_seconds integer, at_a_time integer, in_order boolean)

@@ -60,8 +60,8 @@ create table svc."__svc.subscriptions" (
 
 create index on svc."__svc.subscriptions" (subscription);
 
--- The recipients of the subscriptions that fan out; the event name '*' stands for every event of
--- the subscription.
+-- The recipients of the subscriptions that fan out. The event name '*' stands for every event of the
+-- subscription, and 'order.*' for those whose names begin with 'order.'.
 create table svc."__svc.recipients" (
   subscription text collate "C" not null,
   event_name text collate "C" not null,

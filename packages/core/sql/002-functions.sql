@@ -127,31 +127,42 @@ begin atomic
    where filter_set.is_stale;
 end;
 
--- The recipients of a subscription that want an event of this name and tenant. Read by one name and one tenant at a time:
--- before version 17, Postgres may read all of a subscription where it is given lists of them.
+-- The event names of recipients that mean an event of this name: the name, '*', and a pattern for each dot in it.
+-- The events of ours are meant by their names alone. See event-patterns.ts.
+create function svc."__svc.names_that_mean"(event_name text) returns setof text
+language sql immutable
+begin atomic
+  select case n when 0 then event_name
+                when 1 then '*'
+                else array_to_string((string_to_array(event_name, '.'))[:n - 1], '.') || '.*' end
+    from generate_series(
+           0,
+           case when starts_with(event_name, 'svc.') then 0
+                else cardinality(string_to_array(event_name, '.')) end) as n;
+end;
+
+-- The recipients of a subscription, without a filter, that want an event of this name and tenant. Read by one
+-- name and one tenant at a time: before version 17, Postgres may read all of a subscription where it is given
+-- lists of them. "offset" makes it begin with the names.
 create function svc."__svc.recipients_of"(subscription text, event_name text, tenant text)
-returns table (recipient uuid, version uuid, filter jsonb)
+returns table (recipient uuid, version uuid)
 language sql stable
 begin atomic
-  -- '' for recipients without a tenant, and '*' for every event of the host.
-  select wants.recipient, wants.version, wants.filter
-    from svc."__svc.recipients" as wants
-   where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = "__svc.recipients_of".event_name and wants.tenant = ''
-  union all
-  select wants.recipient, wants.version, wants.filter
-    from svc."__svc.recipients" as wants
-   where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = "__svc.recipients_of".event_name
-     and wants.tenant = "__svc.recipients_of".tenant
-  union all
-  select wants.recipient, wants.version, wants.filter
-    from svc."__svc.recipients" as wants
-   where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = '*' and not starts_with("__svc.recipients_of".event_name, 'svc.')
-     and wants.tenant = ''
-  union all
-  select wants.recipient, wants.version, wants.filter
-    from svc."__svc.recipients" as wants
-   where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = '*' and not starts_with("__svc.recipients_of".event_name, 'svc.')
-     and wants.tenant = "__svc.recipients_of".tenant;
+  select its.recipient, its.version
+    from svc."__svc.names_that_mean"("__svc.recipients_of".event_name) as meaning (name)
+   cross join lateral (
+     -- '' for recipients without a tenant.
+     select wants.recipient, wants.version
+       from svc."__svc.recipients" as wants
+      where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = meaning.name
+        and wants.tenant = '' and wants.filter is null
+     union all
+     select wants.recipient, wants.version
+       from svc."__svc.recipients" as wants
+      where wants.subscription = "__svc.recipients_of".subscription and wants.event_name = meaning.name
+        and wants.tenant = "__svc.recipients_of".tenant and wants.filter is null
+     offset 0
+   ) as its;
 end;
 
 -- The feed has the events in the order of their positions. A transaction that takes positions holds a shared
@@ -459,7 +470,8 @@ begin
            nullif(changes[1], '')::json, positions[1]
      where not exists (
        select from svc."__svc.recipients"
-        where filter is not null and event_name in (event_names[1], '*'))
+        where filter is not null
+          and event_name = any(array(select svc."__svc.names_that_mean"(event_names[1]))))
     on conflict (name, id) do nothing;
     is_written := found;
   end if;
@@ -468,7 +480,9 @@ begin
     -- Nested: filters of other tenants are looked at only where there are some under these names.
     if exists (
          select from svc."__svc.recipients"
-          where filter is not null and event_name = any(event_names || '*'::text)) then
+          where filter is not null
+            and event_name = any(array(
+                  select distinct svc."__svc.names_that_mean"(name) from unnest(event_names) as name))) then
       select array_agg(n) into filtered
         from (
           select name, tenant, array_agg(n::int) as numbers
@@ -479,8 +493,18 @@ begin
        cross join unnest(numbers) as n
        where exists (
          select from svc."__svc.subscriptions" as wants
-          cross join lateral svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
-          where wants.event_name = given.name and wants.fans_out and its.filter is not null);
+          cross join lateral svc."__svc.names_that_mean"(given.name) as meaning (name)
+          cross join lateral (
+            select from svc."__svc.recipients" as its
+             where its.subscription = wants.subscription and its.event_name = meaning.name
+               and its.tenant = '' and its.filter is not null
+            union all
+            select from svc."__svc.recipients" as its
+             where its.subscription = wants.subscription and its.event_name = meaning.name
+               and its.tenant = given.tenant and its.filter is not null
+            offset 0
+          ) as its
+          where wants.event_name = given.name and wants.fans_out);
       if filtered is not null then
         return json_build_object('filtered', filtered);
       end if;
@@ -491,7 +515,7 @@ begin
          select from (
            select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
              from unnest(asked_events) as n
-            cross join lateral (values (event_names[n]), ('*')) as wanted (name)
+            cross join lateral svc."__svc.names_that_mean"(event_names[n]) as wanted (name)
             cross join lateral (values (''), (tenants[n])) as its (tenant)
             where its.tenant is not null
          ) as asked
@@ -564,7 +588,8 @@ begin
          cross join lateral (
            select subscription, recipient, filter from svc."__svc.recipients"
             where subscription = matched.subscription and recipient = matched.recipient
-              and event_name in (event_names[matched.n], '*') and filter is not null
+              and event_name = any(array(select svc."__svc.names_that_mean"(event_names[matched.n])))
+              and filter is not null
             limit 1
          ) as its
         union all
@@ -572,10 +597,15 @@ begin
           from first_filter
          cross join unnest(event_names, tenants) with ordinality as given (name, tenant, n)
           join svc."__svc.subscriptions" as wants on wants.event_name = given.name and wants.fans_out
-         cross join lateral svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
-         where its.recipient = first_filter.recipient and its.filter is not null
-           -- One whose former filter matched is among the matched already.
-           and its.recipient <> all(matched_recipients) is not false
+         cross join lateral (
+           select recipient from svc."__svc.recipients"
+            where subscription = wants.subscription and recipient = first_filter.recipient
+              and event_name = any(array(select svc."__svc.names_that_mean"(given.name)))
+              and (tenant = '' or tenant = given.tenant) and filter is not null
+            limit 1
+         ) as its
+         -- One whose former filter matched is among the matched already.
+         where its.recipient <> all(matched_recipients) is not false
       )
       select pg_current_snapshot(), array_agg(admitted.n), array_agg(wants.queue),
              array_agg(admitted.recipient), array_agg(admitted.filter)
@@ -606,7 +636,7 @@ begin
       left join lateral (
         select its.recipient, its.version
           from svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
-         where wants.fans_out and its.filter is null
+         where wants.fans_out
       ) as found on true
      where found.recipient is not null or not wants.fans_out;
     exit when not is_changed;

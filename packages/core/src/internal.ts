@@ -89,6 +89,7 @@ export { subjectOf } from './events/filter/field-path.ts'
 export { STEPS_OF_DEAR } from './events/filter/work-bound.ts'
 export { UndecidedFilters } from './events/filter/undecided-filters.ts'
 export { KEY_EVENTS, OWN_EVENTS } from './events/own-events.ts'
+export { EVERY_EVENT, isEventPattern, isMeantBy, namesThatMean } from './events/event-patterns.ts'
 export { checkedHostEventName, isEventName } from './events/validate-event.ts'
 export {
   findPayloadSizes,

@@ -41,7 +41,7 @@ export const UrlRefused = createError<[string]>('SVC_WEBHOOKS_URL_REFUSED', 'url
 /** The option `allowedEvents` does not list this event. */
 export const EventNotAllowed = createError<[string, string]>(
   'SVC_WEBHOOKS_EVENT_NOT_ALLOWED',
-  'the event "%s" is not allowed: use one of %s',
+  'the event "%s" is not allowed: use one of %s, or a pattern such as "order.*"',
   400,
 )
 

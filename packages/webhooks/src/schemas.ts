@@ -29,7 +29,7 @@ const Events = Type.Unsafe<string | string[]>({
   maxItems: 1000,
   maxLength: 200,
   description:
-    'Names of allowed events and of ours (svc.…), at most 1000, or "*" for all allowed events; a text is a list of one.',
+    'Names of allowed events and of ours (svc.…), and patterns: "order.*" for all allowed events whose names begin with "order.", "*" for all. At most 1000; a text is a list of one.',
 })
 const GivenSecret = Type.String({
   minLength: SHORTEST_SECRET,
@@ -51,8 +51,8 @@ export const NewWebhook = Type.Object(
   closed,
 )
 /**
- * A webhook to register. `events` are 1 to 1000 allowed events, or `'*'` for all of them; a text is a list
- * of one. What is left out has its default.
+ * A webhook to register. `events` are 1 to 1000 allowed events or patterns: `'order.*'` for all whose names begin
+ * with `order.`, `'*'` for all; a text is a list of one. What is left out has its default.
  *
  * @example
  * const webhook: NewWebhook = { url: 'https://acme.example/hook', events: '*', tenant: 'acme' }

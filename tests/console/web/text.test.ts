@@ -11,6 +11,7 @@ import {
 import {
   changesFrom,
   emptyDraft,
+  eventChoices,
   parsedFilter,
   readDraft,
 } from '../../../packages/console/web/src/text/webhook-draft.ts'
@@ -53,6 +54,16 @@ t.test(
     t.strictSame(changesFrom({ ...before, label: 'a' }, before), { label: null })
   },
 )
+
+t.test('the form offers what names of events begin with, and what is chosen already', async (t) => {
+  const named = ['a.b.c', 'a.b.d', 'a.e', 'f.g', '.h.i', 'j'].map((name) => ({ name }))
+  const valuesOf = (chosen: string[]) => eventChoices(named, chosen).map(({ value }) => value)
+  const names = named.map(({ name }) => name)
+  t.same(valuesOf(['*']), ['a.*', 'a.b.*', ...names])
+  const chosen = ['svc.key.created', 'f.*', 'a.e']
+  t.same(valuesOf(chosen), ['a.*', 'a.b.*', 'f.*', 'svc.key.created', ...names])
+  t.match(eventChoices(named, chosen)[0]?.hint, /begin with a\. /)
+})
 
 t.test('times, sizes and axes are rounded as people read them', async (t) => {
   const now = Date.parse('2030-01-01T00:00:00Z')

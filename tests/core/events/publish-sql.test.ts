@@ -331,6 +331,55 @@ t.test(
   },
 )
 
+t.test(
+  'a publish looks for recipients twice for its name, twice for all, and twice for each dot',
+  async (t) => {
+    const { pool, plans } = explainingPool(t, await freshDatabase(t))
+    const { app } = await startHost(t, { core: { database: pool, worker: { enabled: false } } })
+    await app.svc.jobs.createQueue('hooks')
+    const db = await pool.connect()
+    t.teardown(() => db.release())
+    for (const name of ['a', 'a.b', 'a.b.c']) await db.query(subscription(name, 'hooks', true))
+    await call(db, { name: 'a.b.c', tenant: 'acme' })
+    await db.query(
+      `insert into svc."__svc.recipients" (subscription, event_name, recipient, tenant, filter)
+     select 'hooks', name, md5(n || name)::uuid, tenant, filter::jsonb
+       from generate_series(1, 2000) as n,
+            (values ('a.*', 'other', null), ('a.*', 'other', '{}'), ('a.b.c', 'other', null),
+                    ('a.c.*', 'acme', null), ('a.c.*', 'acme', '{}'), ('b.*', 'acme', null),
+                    ('svc.*', '', null))
+              as others (name, tenant, filter)
+      on conflict do nothing`,
+    )
+    await db.query(recipient('a.*', FIRST, 'acme'))
+    await db.query(recipient('a.b.*', SECOND, ''))
+
+    /** How often recipients are looked for once it is known that none has a filter, and the most rows read. */
+    const looked = async (name: string, jobs: number) => {
+      plans.length = 0
+      t.match(await call(db, { name, id: `next ${name}`, tenant: 'acme' }), { jobs })
+      const nodes = plans
+        .filter((plan) =>
+          nodesOf(plan).some((node) => node['Relation Name'] === '__svc.subscriptions'),
+        )
+        .flatMap(nodesOf)
+      const times = nodes
+        .filter((node) => node['Relation Name'] === '__svc.recipients')
+        .map((node) => node['Actual Loops'])
+      const rows = plans.flatMap(nodesOf).map((node) => {
+        const inVain =
+          (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)
+        return (node['Actual Rows'] + inVain) * node['Actual Loops']
+      })
+      t.ok(Math.max(...rows) < 20, String(Math.max(...rows)))
+      return times.reduce((sum, loops) => sum + loops, 0)
+    }
+    t.equal(await looked('a', 0), 4)
+    t.equal(await looked('a.b', 1), 6)
+    t.equal(await looked('a.b.c', 2), 8)
+  },
+)
+
 const retry = {
   maxAttempts: 8,
   retryDelaySeconds: 5,

@@ -1,6 +1,6 @@
 /** The tables of subscriptions and recipients, which every publish reads. */
 import type { Db } from '../postgres/transaction.ts'
-import { isReservedName } from './own-events.ts'
+import { withoutCovered } from './event-patterns.ts'
 
 /** Fan-out subscriptions belong to plugins: `unsubscribe` does not remove them. */
 export async function retireSubscription(db: Db, subscription: string): Promise<void> {
@@ -25,7 +25,7 @@ export async function setRetentionDays(
 /** What a recipient of a subscription that fans out wants. */
 export interface Recipient {
   id: string
-  /** `*` for all of the host, an empty list for none. */
+  /** Names and patterns, see event-patterns.ts; an empty list for none. */
   events: string[]
   /** With one it gets the events of that tenant, else those of all. @default null */
   tenant?: string | null
@@ -38,9 +38,6 @@ export async function setRecipient(
   subscription: string,
   { id, events, tenant = null, filter = null }: Recipient,
 ): Promise<void> {
-  // '*' includes the other names of the host, which would give one event two jobs.
-  const named = events.includes('*') ? events.filter(isReservedName) : events
-  const names = [...new Set(events.includes('*') ? ['*', ...named] : named)]
   await db.query(
     `with added as (
        insert into svc."__svc.recipients" as known (subscription, event_name, recipient, tenant, filter)
@@ -51,6 +48,7 @@ export async function setRecipient(
      )
      delete from svc."__svc.recipients"
       where subscription = $1 and recipient = $2 and event_name <> all($3::text[])`,
-    [subscription, id, names, tenant ?? '', filter && JSON.stringify(filter)],
+    // A name beside a pattern that means it too would give one event two jobs.
+    [subscription, id, withoutCovered(events), tenant ?? '', filter && JSON.stringify(filter)],
   )
 }

@@ -4,6 +4,9 @@ import {
   Anything,
   compileFilterMatch,
   DeferredFilters,
+  EVERY_EVENT,
+  isEventPattern,
+  isMeantBy,
   shapeOf,
   subjectOf,
   tenantOfNew,
@@ -41,14 +44,18 @@ export const eventOperations = (
     input: FilterTrial,
     output: shapeOf<TriedEvent[]>(),
     async run({ reach }, { filter, events: given, tenant: named }) {
-      const names = namesOf(given)
+      const wanted = new Set(namesOf(given))
       const match = compileFilterMatch(filter ?? {})
       const allowed = events.map(({ name }) => name)
-      const unknown = names.find((name) => name !== '*' && !allowed.includes(name))
-      if (unknown !== undefined) throw new EventNotAllowed(unknown, ['*', ...allowed].join(', '))
+      const unknown = [...wanted].find((name) => !isEventPattern(name) && !allowed.includes(name))
+      if (unknown !== undefined) {
+        throw new EventNotAllowed(unknown, [EVERY_EVENT, ...allowed].join(', '))
+      }
+      const names = allowed.filter((name) => isMeantBy(wanted, name))
+      if (names.length === 0) return []
       const tenant = tenantOfNew(reach, named)
       const { items } = await svc.events.search({
-        name: names.includes('*') ? allowed : names,
+        name: names,
         ...(tenant !== null && { tenant }),
         limit: MOST,
         payloads: true,

@@ -2,7 +2,10 @@
 import {
   compileFilterMatch,
   DeferredFilters,
+  EVERY_EVENT,
   FeedDeleted,
+  isMeantBy,
+  namesThatMean,
   narrowedReach,
   OWN_EVENTS,
   publishedEventId,
@@ -40,8 +43,6 @@ import { assertMayReceive, isHidden } from './key-events.ts'
 
 const DEFAULT_LIMIT = 100
 const START = 'start'
-const EVERY_EVENT = '*'
-const BELOW = '.*'
 
 /** The scopes that open the routes of the feed. Its reads take their turn, and its waits do not. */
 const READS = withoutGate({ scopes: ['events:read', 'webhooks:manage'] })
@@ -191,7 +192,8 @@ function namesFor(
 ): ReadonlySet<string> {
   if (events === undefined) return new Set(allowed)
   const given = typeof events === 'string' ? events.split(',') : events
-  const unknown = given.find((name) => namesOf([name], allowed).size === 0)
+  const known = new Set([...allowed.flatMap(namesThatMean), ...OWN_EVENTS])
+  const unknown = given.find((name) => !known.has(name))
   if (unknown !== undefined) {
     throw new EventNotAllowed(unknown, [EVERY_EVENT, ...allowed, ...OWN_EVENTS].join(', '))
   }
@@ -200,17 +202,9 @@ function namesFor(
 }
 
 /** The events that names and patterns mean; of ours only those that are named. */
-function namesOf(given: readonly string[], allowed: readonly string[]): ReadonlySet<string> {
-  return new Set(
-    given.flatMap((name) => {
-      if (name === EVERY_EVENT) return allowed
-      if (name.endsWith(BELOW)) {
-        const prefix = name.slice(0, -1)
-        return prefix.length > 1 ? allowed.filter((one) => one.startsWith(prefix)) : []
-      }
-      return allowed.includes(name) || OWN_EVENTS.includes(name) ? [name] : []
-    }),
-  )
+function namesOf(events: readonly string[], allowed: readonly string[]): ReadonlySet<string> {
+  const given = new Set(events)
+  return new Set([...allowed, ...OWN_EVENTS].filter((name) => isMeantBy(given, name)))
 }
 
 function eventOf({ id, name, payload, tenant, publishedAt, changed }: FeedRow): EventInFeed {

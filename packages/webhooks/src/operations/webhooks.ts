@@ -1,7 +1,9 @@
 /** The operations on webhooks. */
 import { Type } from '@sinclair/typebox'
 import {
+  EVERY_EVENT,
   EVERYWHERE,
+  isEventPattern,
   isRestricted,
   MOST_COUNTED as MOST_OF_CALL,
   narrowedReach,
@@ -85,7 +87,7 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
   const { allowedEvents, isBlocked, maxWebhooksPerTenant, signingKeys } = rules
   const { cipher } = core
   const isKnown = (name: string) =>
-    name === '*' || allowedEvents.includes(name) || OWN_EVENTS.includes(name)
+    isEventPattern(name) || allowedEvents.includes(name) || OWN_EVENTS.includes(name)
   const recipientsChanged = () => core.queues.recipientsChanged(QUEUE)
 
   function check({ url, events, ...settings }: ChangedColumns, { reach }: Caller): void {
@@ -94,7 +96,7 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
     if (problem !== null) throw new UrlRefused(problem)
     const unknown = events?.find((name) => !isKnown(name))
     if (unknown !== undefined) {
-      const known = unknown.startsWith('svc.') ? OWN_EVENTS : ['*', ...allowedEvents]
+      const known = unknown.startsWith('svc.') ? OWN_EVENTS : [EVERY_EVENT, ...allowedEvents]
       throw new EventNotAllowed(unknown, known.join(', '))
     }
     checkSettings(settings, rules)

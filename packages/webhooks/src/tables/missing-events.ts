@@ -33,8 +33,8 @@ const MISSING = `
      where event.published_at >= $1::timestamptz and event.published_at < $2::timestamptz
        and exists (select from svc."__svc.subscriptions" as wants
                     where wants.subscription = $6 and wants.event_name = event.name)
-       and (event.name = any($4::text[])
-            or '*' = any($4::text[]) and not starts_with(event.name, 'svc.'))
+       and exists (select from svc."__svc.names_that_mean"(event.name) as meaning (name)
+                    where meaning.name = any($4::text[]))
        and ($5::text is null or event.tenant = $5)
        and not exists (
          select from svc."__svc.webhooks.delivery_log" as log

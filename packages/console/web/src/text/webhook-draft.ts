@@ -83,6 +83,28 @@ export function parsedFilter(
   }
 }
 
+/** The events to choose from, after what several of their names begin with, and what is chosen already. */
+export function eventChoices(
+  events: readonly { name: string; description?: string | null | undefined }[],
+  chosen: readonly string[],
+): { value: string; hint: string | undefined }[] {
+  const beginnings = events.flatMap(({ name }) =>
+    [...name.matchAll(/(?<=.)\./g)].map(({ index }) => `${name.slice(0, index)}.*`),
+  )
+  const shared = beginnings.filter((one, at) => beginnings.indexOf(one) < at)
+  const named = new Set(events.map(({ name }) => name))
+  const patterns = new Set([...shared, ...chosen.filter((one) => one !== '*' && !named.has(one))])
+  return [
+    ...[...patterns].toSorted().map((value) => ({
+      value,
+      hint: value.endsWith('.*')
+        ? `All that begin with ${value.slice(0, -1)} – also those that are added later.`
+        : undefined,
+    })),
+    ...events.map(({ name, description }) => ({ value: name, hint: description ?? undefined })),
+  ]
+}
+
 /** The settings of the draft, or what is wrong with which field. */
 export function readDraft(draft: Draft): { body: Body } | { mistakes: Mistakes } {
   const mistakes: Mistakes = {}

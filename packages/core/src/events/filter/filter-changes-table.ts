@@ -1,10 +1,10 @@
 /** The filters of recipients as they are stored, and which of them have changed. */
 import { tenantOfEvent } from '../event-id.ts'
 import type { EventKey } from '../events-table.ts'
-import { isReservedName } from '../own-events.ts'
+import { namesThatMean } from '../event-patterns.ts'
 import type { Db } from '../../postgres/transaction.ts'
 
-/** The recipients that want the same event name (`*`: all of the host) and have the same tenant. */
+/** The recipients that want the same event name or pattern and have the same tenant. */
 export interface FilterSet {
   name: string
   /** '' for the operator's. */
@@ -14,9 +14,8 @@ export interface FilterSet {
 /** The filter sets of an event: "__svc.recipients_of" finds its recipients by the same rule. */
 export function filterSetsOf({ name, id }: EventKey): FilterSet[] {
   const tenant = tenantOfEvent(id)
-  const names = isReservedName(name) ? [name] : [name, '*']
   const tenants = tenant === null ? [''] : ['', tenant]
-  return names.flatMap((one) => tenants.map((its) => ({ name: one, tenant: its })))
+  return namesThatMean(name).flatMap((one) => tenants.map((its) => ({ name: one, tenant: its })))
 }
 
 export const keyOfSet = ({ name, tenant }: FilterSet): string => `${name}\n${tenant}`

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { useSession } from '../../shell/session.ts'
 import { useCatalogue } from '../../state/names.ts'
 import type { Change } from '../../state/queries.ts'
-import { readDraft, type Draft, type Mistakes } from '../../text/webhook-draft.ts'
+import { eventChoices, readDraft, type Draft, type Mistakes } from '../../text/webhook-draft.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox, Choices, Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Panel } from '../../ui/layout.tsx'
@@ -66,10 +66,7 @@ export function WebhookForm({
           {!all && (
             <Choices
               label="Events"
-              all={(catalogue.data?.items ?? []).map(({ name, description }) => ({
-                value: name,
-                hint: description ?? undefined,
-              }))}
+              all={eventChoices(catalogue.data?.items ?? [], initial.events)}
               chosen={draft.events}
               onChosen={(events) => set({ events })}
               problem={mistakes.events}
