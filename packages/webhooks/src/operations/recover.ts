@@ -48,7 +48,7 @@ const resultOf = ({ count, isAll }: Counted): RecoverResult => ({
 })
 
 /** How long a recovery over many webhooks counts. */
-const COUNTED_MS = 5000
+const COUNTED_MS = 15_000
 
 type Asked = Omit<RecoveryRequest, 'recipient'>
 
