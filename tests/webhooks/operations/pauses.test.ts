@@ -161,3 +161,45 @@ t.test('a handler is stopped in all processes, and goes on where it was', async 
   await t.rejects(events.pause('none'), { code: 'SVC_CORE_INVALID_SUBSCRIPTION' })
   await t.rejects(events.pause('ship', { why: 'x' } as never), { code: 'SVC_CORE_INVALID_OPTION' })
 })
+
+t.test('restricted webhooks of a paused tenant wait, whatever is changed meanwhile', async (t) => {
+  const { one, two, receiver } = await twoHosts(t)
+  const { webhooks } = one.app.svc
+  const register = (restriction: object) =>
+    webhooks.register({ url: receiver.url, events: '*', tenant: 'acme', ...restriction })
+  const limited = await register({ rateLimit: { limit: 5, perSeconds: 1 } })
+  const ordered = await register({ ordered: true })
+  const capped = await register({ maxInFlight: 2 })
+  const all = [limited, ordered, capped]
+  const publish = async (from: number, to: number) => {
+    for (let n = from; n < to; n++) {
+      const { app } = n % 2 ? one : two
+      await app.svc.events.publish('order.created', { n }, { tenant: 'acme' })
+    }
+  }
+  await publish(0, 10)
+  await two.app.svc.webhooks.pauseAll({ tenant: 'acme' })
+  await wait(1000)
+  const before = receiver.received.length
+  await publish(10, 20)
+  await webhooks.update({ id: limited.id, rateLimit: null })
+  await webhooks.update({ id: capped.id, maxInFlight: 1 })
+  const deleted = await register({})
+  await webhooks.delete(deleted.id)
+  await wait(QUIET_MS)
+  t.equal(receiver.received.length, before)
+  await one.app.svc.webhooks.resumeAll({ tenant: 'acme' })
+  for (const { id } of all) {
+    const attempts = await until(
+      () => webhooks.listDeliveries(id),
+      (list) => list.length === 20,
+    )
+    t.ok(attempts.every(({ attempt, status }) => attempt === 1 && status === 'delivered'))
+  }
+  t.equal(receiver.received.length, 60, 'none twice')
+  const inOrder = (await webhooks.listDeliveries(ordered.id)).toReversed()
+  t.same(
+    inOrder.map(({ payload }) => (payload as { n: number }).n),
+    Array.from({ length: 20 }, (_, n) => n),
+  )
+})
