@@ -341,14 +341,74 @@ t.test('a key server that is away is no fault of the sender', async (t) => {
     ['does not answer', () => Promise.reject(new TypeError('fetch failed')), 'away'],
     ['answers 503', () => new Response(null, { status: 503 }), 'away'],
     ['answers without an end', endless, 'away'],
-    ['redirects', () => Response.redirect('https://127.0.0.1/'), false],
-    ['answers what is no JSON', () => new Response('<html>'), false],
+    ['redirects', () => Response.redirect('https://127.0.0.1/'), 'away'],
+    ['has nothing', () => new Response(null, { status: 404 }), 'away'],
+    ['answers what is no JSON', () => new Response('<html>'), 'away'],
+    ['answers what is no key set', () => Response.json({ error: 'busy' }), 'away'],
     ['answers other keys', () => Response.json({ keys: [null, 5, {}] }), false],
   ]
   for (const [what, answer, verdict] of answers) {
     t.equal(away(await keyServer(answer).provider.verify(message('k1'))), verdict, what)
   }
   t.equal(away(await keyServer(() => keySet()).provider.verify(message('k1'))), true)
+})
+
+t.test('what is no key set is not kept, and the former one is used meanwhile', async (t) => {
+  let now = Date.now()
+  t.intercept(Date, 'now', { value: () => now })
+  const page = () => new Response('<html>', { headers: { 'cache-control': 'max-age=3600' } })
+  const server = keyServer(page)
+  t.equal(away(await server.provider.verify(message('k1'))), 'away')
+  server.answer = () => keySet()
+  t.equal(away(await server.provider.verify(message('k1'))), true)
+  server.answer = page
+  now += 3_601_000
+  t.equal(away(await server.provider.verify(message('k1'))), true)
+})
+
+t.test('a key that is unknown while its server is away is not the fault of a sender', async (t) => {
+  let now = Date.now()
+  t.intercept(Date, 'now', { value: () => now })
+  const server = keyServer(() => keySet())
+  t.equal(away(await server.provider.verify(message('k1'))), true)
+  server.answer = () => new Response(null, { status: 503 })
+  now += 61_000
+  for (let n = 0; n < 5; n++) {
+    t.equal(away(await server.provider.verify(message('k2'))), 'away')
+    t.equal(away(await server.provider.verify(message('k1'))), true, 'another is known')
+  }
+  t.equal(server.asked.length, 2, 'it is asked once a minute')
+  server.answer = () => keySet('k2')
+  now += 61_000
+  t.equal(away(await server.provider.verify(message('k2'))), true)
+})
+
+t.test('whatever hosts a stranger names, few are contacted in a minute', async (t) => {
+  const asked = new Set<string>()
+  const sns = providers.sns({
+    topicArn: NEEDS.topicArn,
+    fetch: async (url) => {
+      asked.add(new URL(new Request(url).url).hostname)
+      return new Response(null, { status: 404 })
+    },
+  })
+  for (let n = 0; n < 100; n++) {
+    const region = `aa-${String.fromCharCode(97 + (n % 26))}${'b'.repeat(n / 26)}-1`
+    const forged = {
+      Type: 'Notification',
+      Message: 'm',
+      MessageId: 'i',
+      SignatureVersion: '2',
+      Signature: 'AAAA',
+      SigningCertURL: `https://sns.${region}.amazonaws.com/a.pem`,
+      Timestamp: new Date().toISOString(),
+      TopicArn: NEEDS.topicArn,
+    }
+    const body = JSON.stringify(forged)
+    const verdict = away(await sns.verify({ method: 'POST', url: '/', headers: {}, body }))
+    t.equal(verdict, n < 60 ? false : 'away')
+  }
+  t.equal(asked.size, 60)
 })
 
 t.test('a fetch that hangs is given up, also one that heeds no signal', async (t) => {
