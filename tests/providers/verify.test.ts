@@ -198,15 +198,51 @@ t.test('a signed text is a payload where it does not claim to be JSON', async (t
 
 t.test('what was not signed is refused with an error of the host', async (t) => {
   const github = providers.github({ secret })
-  for (const body of [{ ref: 'main' }, [1, 2], null, undefined] as never[]) {
-    await t.rejects(github.verify({ ...push(), body }), {
+  const { headers, ...sent } = push()
+  const arrived = { ...sent, headers: { ...headers, 'content-length': '14' } }
+  for (const body of [{ ref: 'main' }, {}, [1, 2], 5, null, undefined] as never[]) {
+    await t.rejects(github.verify({ ...arrived, body }), {
       name: 'TypeError',
       message: /"body" must/,
     })
   }
+  for (const parsed of [{ ref: 'main' }, [], 5] as never[]) {
+    await t.rejects(github.verify({ ...push(), body: parsed }), { name: 'TypeError' })
+  }
   const read = web(push())
   await read.text()
   await t.rejects(github.verify(read), { name: 'TypeError' }, 'a host has read it already')
+})
+
+t.test('a request without a body is refused, whatever a parser leaves of it', async (t) => {
+  const github = providers.github({ secret })
+  const { headers, ...request } = push()
+  for (const length of [{}, { 'content-length': '0' }] as Record<string, string>[]) {
+    // Of Express 5, of Express 4, of others.
+    for (const body of [undefined, {}, null] as never[]) {
+      const sent = { ...request, headers: { ...headers, ...length }, body }
+      t.match(await github.verify(sent), { ok: false, retry: false, reason: /signature/ })
+    }
+  }
+})
+
+t.test('what is no request is named as such', async (t) => {
+  const github = providers.github({ secret })
+  const { method, url, headers, body } = push()
+  for (const wrong of [
+    undefined,
+    null,
+    body,
+    {},
+    { url, headers, body },
+    { method, headers, body },
+    { method, url, body },
+    { method, url, headers: null, body },
+  ] as never[]) {
+    const error = { name: 'TypeError', message: /^the request must be a Request, or \{/ }
+    await t.rejects(github.verify(wrong), error)
+    await t.rejects(providers.slack({ secret }).handshake(wrong), error)
+  }
 })
 
 t.test('headers may be those of the Fetch standard, and the method in any case', async (t) => {
