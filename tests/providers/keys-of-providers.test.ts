@@ -234,6 +234,7 @@ t.test('App Store: a chain to a root of the provider, judged when it was signed'
     'what may not sign': signed(claims(), [unmarked, X5C[1]!, X5C[2]!]),
     'no certificate': signed(claims(), ['AAAA', X5C[1]!, X5C[2]!]),
     'before it was valid': signed(claims({ signedDate: Date.UTC(2020, 1) })),
+    'after it was valid': signed(claims({ signedDate: Date.UTC(2200, 1) })),
     'no date': signed(claims({ signedDate: undefined })),
     'no signature': post({}, '{"signedPayload":"a.b"}'),
     nothing: post({}, '{}'),
