@@ -214,6 +214,16 @@ for (const [id, row] of Object.entries(presets) as [ProviderId, Preset][]) {
           const patient = make({ ...options, toleranceSeconds: tolerance + 600 })
           t.match(await patient.verify(late), { ok: true }, 'late, and the host is patient')
         }
+        if ('timestamp' in scheme && scheme.timestamp) {
+          const { unit = 'seconds' } = scheme.timestamp
+          for (const other of ['seconds', 'milliseconds'] as const) {
+            const written = { ...scheme, timestamp: { ...scheme.timestamp, unit: other } }
+            const request = signed(written, event, own, Date.now())
+            if (unit === other || unit === 'either') {
+              t.match(await verify(request), { ok: true }, `in ${other}`)
+            } else await refused(`in ${other}`, request)
+          }
+        }
         for (const name of compared(id, place, given)) {
           await refused(`another ${name}`, {}, make({ ...options, [name]: OTHERS[name] }))
         }

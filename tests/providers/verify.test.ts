@@ -196,6 +196,33 @@ t.test('a signed text is a payload where it does not claim to be JSON', async (t
   t.match(await github.verify(sign('null')), { ok: false }, 'JSON that is no event')
 })
 
+t.test('a name of JavaScript in a body is a name like others', async (t) => {
+  const body = '{"__proto__":{"polluted":1},"constructor":{"prototype":2}}'
+  const github = await providers.github({ secret }).verify({ ...push(body), body })
+  t.match(github, { ok: true })
+  const fields = '__proto__=1&toString=2&payload=%7B%22__proto__%22%3A%7B%22polluted%22%3A1%7D%7D'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const v0 = createHmac('sha256', secret).update(`v0:${timestamp}:${fields}`).digest('hex')
+  const slack = await providers.slack({ secret }).verify({
+    method: 'POST',
+    url: URL_,
+    headers: {
+      ...headers,
+      'x-slack-request-timestamp': timestamp,
+      'x-slack-signature': `v0=${v0}`,
+    },
+    body: fields,
+  })
+  t.match(slack, { ok: true })
+  for (const verified of [github, slack]) {
+    const payload = verified.ok ? (verified.payload as Record<string, unknown>) : {}
+    t.ok(Object.hasOwn(payload, '__proto__'))
+    t.equal(payload['polluted'], undefined)
+  }
+  t.equal(({} as Record<string, unknown>)['polluted'], undefined)
+})
+
 t.test('what was not signed is refused with an error of the host', async (t) => {
   const github = providers.github({ secret })
   const { headers, ...sent } = push()
@@ -487,6 +514,19 @@ t.test('a handshake is answered, with the proof that the provider gives', async 
   t.equal(await slack.handshake(event), null, 'an event')
   t.equal(await providers.github({ secret }).handshake(push()), null, 'GitHub has none')
 })
+
+t.test(
+  'an answer is signed with the secret of several that the request is signed with',
+  async (t) => {
+    const asked = { event: 'endpoint.url_validation', payload: { plainToken: 'p' } }
+    const zoom = providers.zoom({ secret: ['the next', 'the present'] })
+    for (const secret of ['the present', 'the next']) {
+      const answer = await zoom.handshake(plain(signed('zoom', asked, { secret })))
+      const encryptedToken = createHmac('sha256', secret).update('p').digest('hex')
+      t.strictSame(await answer?.json(), { plainToken: 'p', encryptedToken })
+    }
+  },
+)
 
 t.test('a secret that a provider sends is kept by onHandshake, or refused', async (t) => {
   const kept: string[] = []

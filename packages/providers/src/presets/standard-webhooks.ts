@@ -189,14 +189,19 @@ export const standardWebhooksSenders = {
   },
   stytch: {
     name: 'Stytch',
-    docs: 'https://stytch.com/docs/guides/webhooks',
+    docs: 'https://stytch.com/docs/workspace-management/webhooks',
     checked: 'documentation',
     checkedOn: '2026-11-27',
     evidence: 'the page; svix@2.5.0 signs for it',
     secret: 'the signing secret of the endpoint (whsec_…)',
     schemes: eitherHeaders,
-    type: ['{json:object_type}.{json:action}', '{json:event_type}'],
+    type: [
+      '{json:source}.{json:object_type}.{json:action}',
+      '{json:object_type}.{json:action}',
+      '{json:event_type}',
+    ],
     deduplicate: eitherId,
+    note: 'The type has the source first, and the values as the body has them: `DIRECT.user.CREATE`.',
   },
   incidentIo: {
     name: 'incident.io',
