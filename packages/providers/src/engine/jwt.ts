@@ -5,6 +5,7 @@ import type {
   createLocalJWKSet,
   CryptoKey,
   JSONWebKeySet,
+  JWK,
   JWTPayload,
   ProtectedHeaderParameters,
 } from 'jose'
@@ -159,7 +160,10 @@ function problemOf(
   return isTimely ? undefined : 'the JWT is outside the tolerance'
 }
 
-type Key = KeyObject | CryptoKey | Uint8Array
+type Key = JWK | CryptoKey | Uint8Array
+
+/** For jose: the key objects of Cloudflare's workers are none of Web Crypto. */
+const asJwk = (key: KeyObject): JWK => key.export({ format: 'jwk' }) as JWK
 
 /** The key of a JWT; `undefined` if the key set has no key for it. @throws NotFetched or ProviderAway */
 type KeyFor = (
@@ -176,13 +180,16 @@ function keyOf({ algorithms, key }: JwtScheme): KeyFor {
     throw new TypeError('HS256 is for shared keys: no other algorithm can be beside it')
   }
   if (key === 'secret') {
-    const publicKey = keptBySecret((secret) => publicKeyOf(secret, {}))
+    const publicKey = keptBySecret((secret) => asJwk(publicKeyOf(secret, {})))
     return (_reading, { alg }, secret) =>
       alg === 'HS256' ? Buffer.from(secret) : publicKey(secret)
   }
   if ('x5c' in key) {
     const keyIn = x5cKey(key.x5c)
-    return (_reading, { x5c }, _secret, _client, madeMs) => keyIn(x5c, madeMs)
+    return (_reading, { x5c }, _secret, _client, madeMs) => {
+      const key = keyIn(x5c, madeMs)
+      return key && asJwk(key)
+    }
   }
   return 'jwks' in key ? fromSet(key.jwks) : fromEndpoint(key.jwk)
 }
