@@ -515,6 +515,47 @@ t.test('a handshake is answered, with the proof that the provider gives', async 
   t.equal(await providers.github({ secret }).handshake(push()), null, 'GitHub has none')
 })
 
+t.test('a handshake that a provider signs is answered to no one else', async (t) => {
+  const asked: [id: ProviderId, body: object, headers?: Record<string, string>][] = [
+    ['slack', { type: 'url_verification', challenge: 'c' }],
+    ['zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'p' } }],
+    ['discord', { type: 1, token: 't' }],
+    ['discord', { type: 0 }],
+    [
+      'twitch',
+      { challenge: 'c' },
+      { 'twitch-eventsub-message-type': 'webhook_callback_verification' },
+    ],
+    ['front', {}, { 'x-front-challenge': 'c' }],
+    ['daily', { test: 'test' }],
+  ]
+  const tested = [...new Set(asked.map(([id]) => id)), 'sns']
+  const signing = (Object.entries(presets) as [string, Preset][]).flatMap(([id, { handshakes }]) =>
+    handshakes?.some(({ method, signed: is }) => method === 'POST' && is !== false) ? [id] : [],
+  )
+  t.strictSame(tested.toSorted(), signing.toSorted(), 'that of SNS is in sns.test.ts')
+  for (const [id, body, headers = {}] of asked) {
+    const preset: Preset = presets[id]
+    const own = keysFor(preset.schemes[0]!)
+    const requestBy = ({ secret: text, private: key }: Pick<typeof own, 'secret' | 'private'>) => {
+      const privateKey = key?.export({ type: 'pkcs8', format: 'pem' }).toString()
+      const by = privateKey ? { privateKey } : { secret: text }
+      return plain(signed(id, body, { headers, ...by }))
+    }
+    const provider = providerWith(id, preset, own.secret)
+    const genuine = requestBy(own)
+    const answer = await provider.handshake(genuine)
+    t.ok(answer && answer.status < 300, `${id}: ${answer?.status}`)
+    const other = own.private
+      ? keysFor(preset.schemes[0]!)
+      : { secret: `${own.secret.slice(0, -2)}00` }
+    t.equal(await provider.handshake(requestBy(other)), null, `${id}: signed by another`)
+    const changed = genuine.body.toString().replace(/\}$/, ' }')
+    t.equal(await provider.handshake({ ...genuine, body: changed }), null, `${id}: another body`)
+    t.equal(await provider.handshake({ ...genuine, method: 'GET' }), null, `${id}: a GET`)
+  }
+})
+
 t.test(
   'an answer is signed with the secret of several that the request is signed with',
   async (t) => {
