@@ -163,7 +163,7 @@ function problemOf(
 type Key = JWK | CryptoKey | Uint8Array
 
 /** For jose: the key objects of Cloudflare's workers are none of Web Crypto. */
-const asJwk = (key: KeyObject): JWK => key.export({ format: 'jwk' }) as JWK
+const asJwk = (key: KeyObject): JWK => key.export({ format: 'jwk' })
 
 /** The key of a JWT; `undefined` if the key set has no key for it. @throws NotFetched or ProviderAway */
 type KeyFor = (
