@@ -11,10 +11,14 @@ import {
   type ExitCode,
   type Surroundings,
 } from './verb.ts'
+import { createKey } from './verbs/create-key.ts'
 import { migrate } from './verbs/migrate.ts'
+import { pause, resume } from './verbs/pause.ts'
+import { redrive } from './verbs/redrive.ts'
 import { secret } from './verbs/secret.ts'
+import { send } from './verbs/send.ts'
 
-const VERBS: AddVerb[] = [secret, migrate]
+const VERBS: AddVerb[] = [secret, createKey, migrate, send, redrive, pause, resume]
 
 const HELP = `
 Environment:
@@ -65,6 +69,9 @@ const OF_CODES: Record<string, ExitCode> = {
   SVC_UNAVAILABLE: UNREACHABLE,
   SVC_CORE_INVALID_OPTION: WRONG_USAGE,
   SVC_INVALID_INPUT: WRONG_USAGE,
+  SVC_CORE_INVALID_EVENT_NAME: WRONG_USAGE,
+  SVC_CORE_RESERVED_EVENT_NAME: WRONG_USAGE,
+  SVC_CORE_INVALID_EVENT_ID: WRONG_USAGE,
 }
 
 function exitCodeOf(error: Error & { code?: string }): ExitCode {

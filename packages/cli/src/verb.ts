@@ -4,11 +4,11 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Command } from 'commander'
 
 export type ExitCode = 0 | 1 | 2 | 3
-export const DONE = 0
+export const DONE = 0 as const
 /** Something is to be done, or could not be done. */
-export const TO_DO = 1
-export const WRONG_USAGE = 2
-export const UNREACHABLE = 3
+export const TO_DO = 1 as const
+export const WRONG_USAGE = 2 as const
+export const UNREACHABLE = 3 as const
 
 export interface Surroundings {
   env: NodeJS.ProcessEnv
