@@ -104,6 +104,8 @@ export const importDirections: OxlintOverride[] = [
 
   imports(['packages/core/src/**'], core),
   imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, openTelemetry, aboveCore),
+  // It registers the plugin, as a host does.
+  imports(['packages/core/src/create-svc.ts'], everywhere, aboveCore),
   ...coreLayers.flat().map((folder) => inCore(folder, '**')),
   // A migration without a host starts core.
   imports(['packages/core/src/upkeep/**'], core, outside('upkeep')),

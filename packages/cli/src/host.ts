@@ -2,12 +2,17 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type {} from '@svc/auth'
+import type * as OfAuth from '@svc/auth'
+import type { SvcAuthOptions } from '@svc/auth'
+import type * as OfCore from '@svc/core'
 import type { Svc } from '@svc/core'
 import { declaredOptions, installed, withDatabase } from '@svc/core/internal'
-import type {} from '@svc/webhooks'
-import Fastify from 'fastify'
+import type * as OfWebhooks from '@svc/webhooks'
+import type { SvcWebhooksOptions } from '@svc/webhooks'
+import type { FastifyPluginAsync } from 'fastify'
 import type { Context } from './verb.ts'
+
+type Plugin = readonly [FastifyPluginAsync<object>, object]
 
 export interface HostOptions {
   schema?: string | undefined
@@ -23,7 +28,6 @@ export async function withHost<T>(
   run: (svc: Svc) => Promise<T>,
 ): Promise<T> {
   const { databaseUrl: url, log, signal } = context
-  const { svcCore } = await packageOf<typeof import('@svc/core')>(context, '@svc/core')
   const declared = await withDatabase({ url, schema, log }, ({ db }) =>
     declaredOptions(db).catch((error: { code?: string }) => {
       // Without tables the boot fails, with the words for it.
@@ -35,55 +39,60 @@ export async function withHost<T>(
   const daysOf = (...names: string[]) =>
     Object.fromEntries(names.filter((name) => days[name]).map((name) => [name, days[name]]))
 
-  const app = Fastify({ pluginTimeout: 0 })
-  const close = () => void app.close()
-  signal.addEventListener('abort', close)
-  try {
-    await app.register(svcCore, {
+  const { createSvc } = await packageOf<typeof OfCore>(context, '@svc/core')
+  const svc = await createSvc({
+    core: {
       database: { connectionString: url, max: 2 },
       schema,
       migrate: 'check',
-      worker: { enabled: false },
       ...(application && { application }),
       ...daysOf('eventRetentionDays', 'auditRetentionDays'),
-    })
-    if (auth) {
-      const { svcAuth, BUILT_IN_SCOPES } = await packageOf<typeof import('@svc/auth')>(
-        context,
-        '@svc/auth',
-      )
-      const builtIn: readonly string[] = BUILT_IN_SCOPES
-      const others = auth.scopes.filter((scope) => !builtIn.includes(scope))
-      const [roles, scopes] = [others.filter(isRole), others.filter((scope) => !isRole(scope))]
-      await app.register(svcAuth, {
-        managementBasePath: null,
-        usage: false,
-        // A namespace is known by a scope in it.
-        scopes: scopes.map((scope) => scope.replace(/:\*$/, ':any')),
-        roles: Object.fromEntries(roles.map((role) => [role.slice(ROLE.length), []])),
-      })
-    }
-    if (webhooks) {
-      const { svcWebhooks } = await packageOf<typeof import('@svc/webhooks')>(
-        context,
-        '@svc/webhooks',
-      )
-      await app.register(svcWebhooks, {
-        managementBasePath: null,
-        allowedEvents,
-        ...daysOf('deliveryLogRetentionDays', 'deadLetterRetentionDays'),
-      })
-    }
-    await app.ready()
-    return await run(app.svc)
+    },
+    plugins: [
+      ...(auth ? [await authFor(context, auth.scopes)] : []),
+      ...(webhooks
+        ? [
+            await webhooksFor(context, {
+              allowedEvents,
+              ...daysOf('deliveryLogRetentionDays', 'deadLetterRetentionDays'),
+            }),
+          ]
+        : []),
+    ],
+  })
+  const close = () => void svc.close()
+  signal.addEventListener('abort', close)
+  try {
+    signal.throwIfAborted()
+    return await run(svc)
   } finally {
     signal.removeEventListener('abort', close)
-    await app.close()
+    await svc.close()
   }
 }
 
+async function authFor(context: Context, names: string[]): Promise<Plugin> {
+  const { svcAuth, BUILT_IN_SCOPES } = await packageOf<typeof OfAuth>(context, '@svc/auth')
+  const builtIn: readonly string[] = BUILT_IN_SCOPES
+  const others = names.filter((scope) => !builtIn.includes(scope))
+  const roles = others.filter((scope) => scope.startsWith(ROLE))
+  const scopes = others.filter((scope) => !scope.startsWith(ROLE))
+  const options: SvcAuthOptions = {
+    managementBasePath: null,
+    usage: false,
+    // A namespace is known by a scope in it.
+    scopes: scopes.map((scope) => scope.replace(/:\*$/, ':any')),
+    roles: Object.fromEntries(roles.map((role) => [role.slice(ROLE.length), []])),
+  }
+  return [svcAuth, options]
+}
+
+async function webhooksFor(context: Context, options: SvcWebhooksOptions): Promise<Plugin> {
+  const { svcWebhooks } = await packageOf<typeof OfWebhooks>(context, '@svc/webhooks')
+  return [svcWebhooks, { managementBasePath: null, ...options }]
+}
+
 const ROLE = 'role:'
-const isRole = (scope: string): boolean => scope.startsWith(ROLE)
 
 /** Of the folder in which the command runs, else one that is installed beside the command. */
 async function packageOf<Module>({ folder }: Context, name: string): Promise<Module> {
