@@ -12,13 +12,27 @@ import {
   type Surroundings,
 } from './verb.ts'
 import { createKey } from './verbs/create-key.ts'
+import { doctor } from './verbs/doctor.ts'
+import { info } from './verbs/info.ts'
 import { migrate } from './verbs/migrate.ts'
 import { pause, resume } from './verbs/pause.ts'
 import { redrive } from './verbs/redrive.ts'
 import { secret } from './verbs/secret.ts'
 import { send } from './verbs/send.ts'
+import { status } from './verbs/status.ts'
 
-const VERBS: AddVerb[] = [secret, createKey, migrate, send, redrive, pause, resume]
+const VERBS: AddVerb[] = [
+  secret,
+  createKey,
+  migrate,
+  doctor,
+  info,
+  status,
+  send,
+  redrive,
+  pause,
+  resume,
+]
 
 const HELP = `
 Environment:

@@ -71,6 +71,10 @@ export class Context {
     this.#stderr.write(`${line}\n`)
   }
 
+  get isTerminal(): boolean {
+    return this.#stdout.isTTY === true
+  }
+
   /** Colours of {@link out}: none in a pipe, or with NO_COLOR. */
   style(style: Style, text: string): string {
     return styleText(style, text, { stream: this.#stdout })

@@ -155,3 +155,12 @@ export { checkAll } from './upkeep/check-all.ts'
 export { migrateAll, type Outcome as UpkeepOutcome, type Upkeep } from './upkeep/migrate-all.ts'
 export { declaredOptions } from './upkeep/declared-options.ts'
 export { withDatabase } from './upkeep/with-database.ts'
+export {
+  inspectHosts,
+  inspectRights,
+  inspectServer,
+  inspectStuck,
+  type HostFacts,
+  type ServerFacts,
+} from './upkeep/inspect.ts'
+export { VERSION } from './package-folder.ts'
