@@ -168,3 +168,45 @@ t.test('Ctrl-C ends it with 0, and leaves nothing half made', async (t) => {
   await client.query('commit')
   t.match(await migrated(t, database), { exitCode: 0 })
 })
+
+t.test('--plan prints the SQL, which makes what svc migrate makes', async (t) => {
+  for (const options of [[], ['--schema', 'shop']]) {
+    const [planned, made] = [await emptyDatabase(t), await emptyDatabase(t)]
+    const client = await clientOf(t, planned)
+    const role = await roleOf(t, client)
+    const grant = ['--grant-to', role]
+    const plan = await migrated(t, planned, '--plan', ...grant, ...options)
+    t.match(plan, { exitCode: 1, errors: [] })
+    t.match(plan.text, /create table .*"__svc\.events"[^]*grant usage/)
+    t.strictSame((await client.query(SHAPE)).rows, [], 'nothing was made')
+    await client.query(plan.text)
+    t.match(await migrated(t, planned, '--check', ...grant, ...options), { exitCode: 0 })
+    t.match(await migrated(t, planned, '--plan', ...grant, ...options), {
+      exitCode: 0,
+      lines: ['-- everything is there'],
+    })
+    await migrated(t, made, ...options)
+    const expected = await clientOf(t, made)
+    t.strictSame((await client.query(SHAPE)).rows, (await expected.query(SHAPE)).rows)
+    const queues = `select name, policy, retry_limit, expire_seconds, dead_letter, table_name
+      from ${options[1] ?? 'svc'}_jobs.queue order by name`
+    t.strictSame((await client.query(queues)).rows, (await expected.query(queues)).rows)
+  }
+})
+
+/** Tables, indexes, functions and triggers; without the partitions of days. */
+const SHAPE = `
+  select relname as name, relkind::text as kind from pg_class
+   where relnamespace::regnamespace::text ~ '^(svc|shop)' and relname !~ '[0-9]{4}.?[0-9]{2}.?[0-9]{2}|delivery_log[.]2'
+  union all select proname, 'function' from pg_proc
+   where pronamespace::regnamespace::text ~ '^(svc|shop)'
+  union all select tgname, 'trigger' from pg_trigger where not tgisinternal
+   and tgrelid::regclass::text !~ '[0-9]{4}.?[0-9]{2}.?[0-9]{2}|delivery_log[.]2'
+  order by 1, 2`
+
+t.test('--check and --plan are not asked for together', async (t) => {
+  t.match(await migrated(t, 'postgres://nobody@127.0.0.1:1/x', '--check', '--plan'), {
+    exitCode: 2,
+    errors: [/cannot be used with/],
+  })
+})

@@ -14,11 +14,13 @@ import {
 import { createKey } from './verbs/create-key.ts'
 import { doctor } from './verbs/doctor.ts'
 import { info } from './verbs/info.ts'
+import { listen } from './verbs/listen.ts'
 import { migrate } from './verbs/migrate.ts'
 import { pause, resume } from './verbs/pause.ts'
 import { redrive } from './verbs/redrive.ts'
 import { secret } from './verbs/secret.ts'
 import { send } from './verbs/send.ts'
+import { sink } from './verbs/sink.ts'
 import { status } from './verbs/status.ts'
 
 const VERBS: AddVerb[] = [
@@ -32,6 +34,8 @@ const VERBS: AddVerb[] = [
   redrive,
   pause,
   resume,
+  listen,
+  sink,
 ]
 
 const HELP = `

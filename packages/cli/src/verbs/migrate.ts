@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { checkAll, migrateAll, type UpkeepOutcome } from '@svc/core/internal'
+import { checkAll, migrateAll, planAll, type UpkeepOutcome } from '@svc/core/internal'
 import { DONE, TO_DO, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
 const HELP = `
@@ -9,6 +9,7 @@ hosts run. The role of DATABASE_URL needs the right to create schemas and tables
 
 interface Options {
   check?: boolean
+  plan?: boolean
   grantTo?: string
   schema?: string
   json?: boolean
@@ -18,7 +19,8 @@ export const migrate: AddVerb = (program, context) => {
   program
     .command('migrate')
     .description('makes the tables and queues that the installed packages need')
-    .addOption(new Option('--check', 'make nothing, and print what is missing'))
+    .addOption(new Option('--check', 'make nothing, and print what is missing').conflicts('plan'))
+    .option('--plan', 'make nothing, and print the SQL that would run')
     .option('--grant-to <role>', 'give a role the rights of hosts that make no tables themselves')
     .option('--schema <name>', 'the option "schema" of svcCore, where the host has it')
     .option('--json', 'print the result as JSON')
@@ -27,8 +29,15 @@ export const migrate: AddVerb = (program, context) => {
 }
 
 async function migrated(context: Context, options: Options): Promise<ExitCode> {
-  const { check = false, grantTo, schema, json } = options
+  const { check = false, plan, grantTo, schema, json } = options
   const { databaseUrl: url, log, signal } = context
+  if (plan) {
+    const statements = await planAll({ url, schema, log, signal, grantTo })
+    if (json) context.json({ statements })
+    else for (const statement of statements) context.out(`${statement}\n`)
+    if (statements.length === 0 && !json) context.out('-- everything is there')
+    return statements.length === 0 ? DONE : TO_DO
+  }
   const outcome = await (check ? checkAll : migrateAll)({ url, schema, log, signal, grantTo })
   const isComplete = outcome.problems.length === 0 && outcome.lackedGrants.length === 0
   if (json) context.json(factsOf(outcome))
