@@ -58,7 +58,7 @@ const coreLayers = [
   ['migrations', 'processes', 'kv', 'actions'],
   ['jobs', 'http'],
   ['events', 'audit', 'health', 'adapters'],
-  ['cli'],
+  ['upkeep'],
 ]
 
 /** The folders that a folder of core does not import. */
@@ -88,6 +88,11 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/providers/src/presets/**'], standsAlone, doors, engine),
 
   imports(
+    ['packages/cli/src/**'],
+    [pgBoss, undici, openTelemetry, index, coreInside, pluginsInside, receiverInside],
+  ),
+
+  imports(
     ['packages/testing/src/**'],
     everywhere,
     noAuth,
@@ -102,8 +107,8 @@ export const importDirections: OxlintOverride[] = [
   // It registers the plugin, as a host does.
   imports(['packages/core/src/create-svc.ts'], everywhere, aboveCore),
   ...coreLayers.flat().map((folder) => inCore(folder, '**')),
-  // It is a host of its own.
-  imports(['packages/core/src/cli/**'], core, outside('cli')),
+  // A migration without a host starts core.
+  imports(['packages/core/src/upkeep/**'], core, outside('upkeep')),
   inCore('telemetry', '**', postgres),
   imports(
     ['packages/core/src/telemetry/{open-telemetry,instruments}.ts'],

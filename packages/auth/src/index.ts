@@ -15,7 +15,7 @@ export type { PlanOf } from './limits/plans.ts'
 export type { RateLimit } from './tables/lockouts.ts'
 export type { GithubKey } from './github-alerts.ts'
 export type { Auth } from './guard/keys/cached-key.ts'
-export type { Scope } from './scopes.ts'
+export { BUILT_IN_SCOPES, type Scope } from './scopes.ts'
 export type {
   ApiKey,
   CheckedKey,

@@ -61,6 +61,15 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
 
 async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): Promise<void> {
   const names = createScopeNames(settings.scopes, settings.roles)
+  const { keyPrefix, rateLimit, maxKeysPerTenant, maxKeyLifetimeDays, tenantLimits } = settings
+  // A caller does not know which process answers.
+  core.lease.declareOptions('svcAuth', {
+    keyPrefix,
+    rateLimit,
+    maxKeysPerTenant,
+    maxKeyLifetimeDays,
+    tenantLimits,
+  })
   const log = redactingLog(app.log)
   const authentication = await createAuthentication(core, settings, names, log)
   const router = routerOptionsOf(app)

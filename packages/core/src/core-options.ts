@@ -253,6 +253,14 @@ function areSecretNames(value: unknown): boolean {
   return Array.isArray(names) && names.length > 0 && names.every(isString)
 }
 
+/** Those that all processes on a database should have alike. */
+export function sharedOptions(settings: CoreSettings): Record<string, unknown> {
+  const { eventRetentionDays, auditRetentionDays, encryption, eventValidation } = settings
+  const { maxAttempts, retryDelaySeconds, retryBackoff, retryDelayMaxSeconds } = settings.worker
+  const worker = { maxAttempts, retryDelaySeconds, retryBackoff, retryDelayMaxSeconds }
+  return { eventRetentionDays, auditRetentionDays, encryption, eventValidation, worker }
+}
+
 /** @throws InvalidOption */
 export function resolveCoreOptions(given: unknown): CoreSettings {
   return resolveOptions<CoreSettings>('svcCore', rules, given)

@@ -22,7 +22,7 @@ import type { Svc } from './svc.ts'
 import { ProcessLease } from './processes/process-lease.ts'
 import { loggable } from './postgres/loggable-error.ts'
 import { migrate, type MigrationBoot } from './migrations/migrate.ts'
-import type { CoreSettings } from './core-options.ts'
+import { sharedOptions, type CoreSettings } from './core-options.ts'
 import { longestDays } from './processes/processes-table.ts'
 import { retrySettingsOf } from './jobs/retry-settings.ts'
 import { createJobs, type Jobs } from './jobs/create-jobs.ts'
@@ -112,6 +112,8 @@ export class RunningCore implements Core {
     this.requestDb = this.#liveness.bounded(database.db)
     this.readDb = this.#liveness.bounded(database.readers)
     this.lease = new ProcessLease(database.workerPool, this.notifications, log)
+    if (settings.worker.enabled) this.lease.works()
+    this.lease.declareOptions('svcCore', sharedOptions(settings))
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
     const retry = retrySettingsOf(settings.worker)
@@ -167,6 +169,7 @@ export class RunningCore implements Core {
     const { pooled } = database
     this.feed = new Feed({ db: readDb, requestDb, notifications, lease, pooled, log })
     this.#periodicTasks = new PeriodicTasks(log)
+    this.lease.failingTasks = () => this.#periodicTasks.health().failing
     this.health = createHealth(
       database,
       notifications,

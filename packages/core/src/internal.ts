@@ -151,3 +151,17 @@ export { installed } from './installed.ts'
 export { isLockConflict } from './migrations/lock-retries.ts'
 export { unsentOutcome } from './jobs/pump/unsent-outcome.ts'
 export { within } from './within.ts'
+export { checkAll } from './upkeep/check-all.ts'
+export { planAll } from './upkeep/plan-all.ts'
+export { migrateAll, type Outcome as UpkeepOutcome, type Upkeep } from './upkeep/migrate-all.ts'
+export { declaredOptions } from './upkeep/declared-options.ts'
+export { withDatabase } from './upkeep/with-database.ts'
+export {
+  inspectHosts,
+  inspectRights,
+  inspectServer,
+  inspectStuck,
+  type HostFacts,
+  type ServerFacts,
+} from './upkeep/inspect.ts'
+export { VERSION } from './package-folder.ts'

@@ -77,6 +77,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   }
 
   await prepareDatabase(core)
+  core.lease.declareOptions('svcWebhooks', sharedOptions(given))
   core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
   core.lease.declareDays('deliveryLogRetentionDays', settings.deliveryLogRetentionDays)
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, eventsOf(settings))
@@ -127,6 +128,25 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
 function untraced(post: Post, tracer: Core['telemetry']['tracer']): Post {
   if (tracer === null) return post
   return { ...post, send: (...request) => tracer.suppressed(() => post.send(...request)) }
+}
+
+/** Those that all processes that deliver should have alike: a receiver does not know which one delivers. */
+function sharedOptions(given: WebhooksSettings): Record<string, unknown> {
+  const { deliveryTimeoutMs, allowedNetworks, headerPrefix, standardWebhooks } = given
+  const { defaultTransform, deactivateOnGone, autoDisable, maxWebhooksPerTenant } = given
+  const { deliveryLogRetentionDays, deadLetterRetentionDays } = given
+  return {
+    deliveryTimeoutMs,
+    allowedNetworks,
+    headerPrefix,
+    standardWebhooks,
+    defaultTransform,
+    deactivateOnGone,
+    autoDisable,
+    maxWebhooksPerTenant,
+    deliveryLogRetentionDays,
+    deadLetterRetentionDays,
+  }
 }
 
 /** The events of the host, and those of this package. */

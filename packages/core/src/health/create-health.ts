@@ -46,7 +46,7 @@ export function createHealth(
 /** The queue of a subscription has its name after this, see events/subscription-worker.ts. */
 const SUBSCRIPTION = '__svc.sub/'
 
-const pausedOf = (all: readonly Pause[]): Paused[] =>
+export const pausedOf = (all: readonly Pause[]): Paused[] =>
   all.map(({ queue, tenant, reason, since }) => {
     const facts = { reason, since }
     if (tenant !== null) return { scope: 'tenant', tenant, ...facts }

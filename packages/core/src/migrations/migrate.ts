@@ -40,12 +40,8 @@ const CHECK_EVERY_MS = 100
  *   version has made tables that this one cannot use
  */
 export async function migrate(boot: MigrationBoot, owner: string, folder: URL): Promise<void> {
-  const files = await readdir(folder)
-  const names = files.filter((name) => name.endsWith('.sql')).toSorted()
   const db = poolWithQueryTimeout(boot.pool)
-  const applied = await findApplied(db, owner)
-  assertNotTooNew(applied, owner, names)
-  const pending = without(names, applied)
+  const { names, pending } = await findPending(db, owner, folder)
   if (boot.isCheck) {
     assertNoMissingSchema(pending, owner)
     assertNoMissingSchema(await findMissingParts(db, folder, names), owner)
@@ -60,6 +56,19 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
       await handOver(db)
     })
   }
+}
+
+/** The files of the folder, and those of them that have not run. @throws SchemaTooNew */
+export async function findPending(
+  db: Db,
+  owner: string,
+  folder: URL,
+): Promise<{ names: string[]; pending: string[] }> {
+  const files = await readdir(folder)
+  const names = files.filter((name) => name.endsWith('.sql')).toSorted()
+  const applied = await findApplied(db, owner)
+  assertNotTooNew(applied, owner, names)
+  return { names, pending: without(names, applied) }
 }
 
 const without = (names: string[], applied: Set<string>): string[] =>

@@ -35,7 +35,9 @@ export async function createMigrationsTable(db: Db): Promise<void> {
     )`)
 }
 
+export const HAND_OVER = 'select svc."__svc.hand_over"()'
+
 /** Gives what this role has made to the owner of the tables, which a login of the day may be a member of. */
 export async function handOver(db: Db): Promise<void> {
-  await db.query('select svc."__svc.hand_over"()')
+  await db.query(HAND_OVER)
 }

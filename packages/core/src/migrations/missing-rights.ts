@@ -43,10 +43,7 @@ export async function explainingRights<T>(db: Db, run: () => Promise<T>): Promis
 export function whatIsMissing(message: string, facts: Facts | undefined): string {
   if (!facts) return `svcCore: Postgres denies what the boot needs (${message})`
   const { role, database, mayCreateSchemas, schemas } = facts
-  const forRows = schemas.flatMap(({ name, exists, usage, tables }) => [
-    ...(exists && !usage ? [`usage on the schema "${name}"`] : []),
-    ...describeTables(name, tables),
-  ])
+  const forRows = rightsOnRows(schemas)
   const forTables = schemas.flatMap(({ name, exists, create, foreign }) => [
     ...(exists || mayCreateSchemas
       ? []
@@ -64,6 +61,18 @@ export function whatIsMissing(message: string, facts: Facts | undefined): string
   const remedy = wanted === forRows ? 'grant it' : 'grant it, or boot once as a role that has it'
   return `svcCore: the role ${grantee} lacks ${wanted.join(', ')} (${message}): ${remedy}`
 }
+
+/** What the role of `db` lacks of the rights of hosts that make no tables; none where it lacks nothing. */
+export async function lackedRights(db: Db): Promise<string[]> {
+  const { schemas } = await factsOf(db)
+  return rightsOnRows(schemas)
+}
+
+const rightsOnRows = (schemas: SchemaFacts[]): string[] =>
+  schemas.flatMap(({ name, exists, usage, tables }) => [
+    ...(exists && !usage ? [`usage on the schema "${name}"`] : []),
+    ...describeTables(name, tables),
+  ])
 
 function describeTables(schema: string, tables: SchemaFacts['tables']): string[] {
   const byRights = Map.groupBy(tables, ({ lacks }) => lacks.join(', '))

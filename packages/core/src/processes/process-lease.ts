@@ -7,6 +7,7 @@ import { isConnectionError } from '../postgres/connection-errors.ts'
 import type { Notifications } from '../postgres/notifications.ts'
 import type { WorkerPool } from '../postgres/worker-pool.ts'
 import { uuidv7 } from '../ids.ts'
+import { VERSION } from '../package-folder.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import {
   closeProcess,
@@ -14,6 +15,8 @@ import {
   putProcess,
   renewProcess,
   type Declared,
+  type FailedTask,
+  type ProcessFacts,
 } from './processes-table.ts'
 import {
   addSubscription,
@@ -56,6 +59,14 @@ export class ProcessLease {
   #log: LeaseLog
   #nowMs: () => number
   #days: Record<string, number> = {}
+  #about: ProcessFacts = {
+    version: VERSION,
+    node: process.versions.node,
+    works: false,
+    options: {},
+  }
+  /** Of the periodic tasks of this process. */
+  failingTasks: () => readonly FailedTask[] = () => []
   #subscriptions = new Map<string, Subscription>()
   /** Since when no renewal failed and none came late. */
   #steadySinceMs = 0
@@ -80,6 +91,16 @@ export class ProcessLease {
     notifications.onConnect(() => this.#holdsLock && void this.keepLock())
     this.#log = log
     this.#nowMs = nowMs
+  }
+
+  /** This process runs jobs. */
+  works(): void {
+    this.#about.works = true
+  }
+
+  /** Options of a plugin that all processes should have alike: `npx svc doctor` compares them. */
+  declareOptions(plugin: string, options: Record<string, unknown>): void {
+    this.#about.options[plugin] = options
   }
 
   /** Several values for one setting: the longest. Written with the next declaration, or at ready. */
@@ -160,6 +181,7 @@ export class ProcessLease {
       const isLocked = this.#lock.isHeld
       const renewing = renewProcess(this.#workerPool, this.id, {
         isLocked,
+        failing: this.failingTasks(),
         subscriptions: [...this.#subscriptions.keys()],
         closedWithinSeconds: RESTART_SECONDS,
       })
@@ -244,7 +266,7 @@ export class ProcessLease {
 
   #declared(): Declared {
     const events = [...this.#subscriptions].map(([name, { events }]) => [name, events] as const)
-    return { events: Object.fromEntries(events), days: this.#days }
+    return { events: Object.fromEntries(events), days: this.#days, about: this.#about }
   }
 
   #renewLater(): void {

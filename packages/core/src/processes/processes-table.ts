@@ -9,6 +9,29 @@ export interface Declared {
   events: Record<string, string[]>
   /** Settings in days of which the longest holds, by their names. */
   days: Record<string, number>
+  /** What `npx svc doctor` shows of a process. Those of earlier versions do not say it. */
+  about?: ProcessFacts
+  /** The periodic tasks whose last runs have failed, as {@link renewProcess} has written them last. */
+  failing?: FailedTask[]
+}
+
+export interface ProcessFacts {
+  /** Of core. */
+  version: string
+  /** Of Node. */
+  node: string
+  /** Whether it runs jobs. */
+  works: boolean
+  /** By the plugin: options that all processes should have alike. */
+  options: Record<string, Record<string, unknown>>
+}
+
+/** Of a periodic task that fails: how often in a row, since when (ISO 8601), and the last error. */
+export interface FailedTask {
+  name: string
+  failures: number
+  since: string
+  error: string
 }
 
 /** For so long after its last renewal a process counts as running, and so do its claims of jobs. */
@@ -63,6 +86,7 @@ export const anyUndeclared = (subscriptions: string, closedWithin: string): stri
 
 export interface Renewal {
   isLocked: boolean
+  failing: readonly FailedTask[]
   /** In these, events are looked for that no process declares. */
   subscriptions: string[]
   closedWithinSeconds: number
@@ -75,13 +99,16 @@ export interface Renewal {
 export async function renewProcess(
   db: Db,
   id: string,
-  { isLocked, subscriptions, closedWithinSeconds }: Renewal,
+  { isLocked, failing, subscriptions, closedWithinSeconds }: Renewal,
 ): Promise<boolean | undefined> {
   const { rows } = await db.query(
-    `update svc."__svc.processes" as process set renewed_at = now(), is_locked = $2
+    `update svc."__svc.processes" as process
+        set renewed_at = now(), is_locked = $2,
+            declares = case when $5::text = '[]' then declares - 'failing'
+                            else declares || jsonb_build_object('failing', $5::text::jsonb) end
       where id = $1 and closed_at is null and ${LEASE_ENDS} > now()
      returning ${anyUndeclared('$3', '$4')} as "isAnyUndeclared"`,
-    [id, isLocked, subscriptions, closedWithinSeconds],
+    [id, isLocked, subscriptions, closedWithinSeconds, JSON.stringify(failing)],
   )
   return rows[0]?.isAnyUndeclared
 }
@@ -122,6 +149,25 @@ const LONGEST_SILENT_SECONDS = 600
 export const RUNS = `process.closed_at is null and (${LEASE_ENDS} > now()
   or process.is_locked and ${HOLDS_LOCK}
      and process.renewed_at > now() - make_interval(secs => ${LONGEST_SILENT_SECONDS}))`
+
+export interface LiveProcess {
+  id: string
+  /** Since when it runs, in seconds. */
+  seconds: number
+  declares: Declared
+}
+
+export async function findLiveProcesses(db: Db): Promise<LiveProcess[]> {
+  const { rows } = await db.query(
+    `select process.id, extract(epoch from now() - process.started_at)::int as seconds,
+            process.declares::text as declares
+       from svc."__svc.processes" as process where ${RUNS} order by process.started_at, process.id`,
+  )
+  return (rows as (Omit<LiveProcess, 'declares'> & { declares: string })[]).map((row) => ({
+    ...row,
+    declares: JSON.parse(row.declares) as Declared,
+  }))
+}
 
 /**
  * Its lock is not checked again where all jobs of a process that died were taken back. Others have workers for

@@ -6,7 +6,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { startHost } from '../../support/host.ts'
-import { run } from '../../../../packages/core/src/cli/run.ts'
+import { svc } from '../../../support/svc-command.ts'
 import { COLUMNS } from '../../../../packages/core/src/jobs/pg-boss/contract.ts'
 
 const PACKAGES = join(import.meta.dirname, '../../../../packages')
@@ -137,9 +137,8 @@ t.test('the refusal names all that differs, the version of pg-boss and the ways 
     /pg-boss 12\.35\.0,.*: [^;]*no column "group_tier" [^;]*; [^;]*no column "blocked" [^;]*undo.*restore.*deploy/
   for (const core of hosts) await t.rejects(startHost(t, { database, core }), { message })
   for (const options of [[], ['--check']]) {
-    const errors: string[] = []
-    const output = { out: () => {}, err: (line: string) => void errors.push(line) }
-    t.equal(await run(['migrate', ...options], { DATABASE_URL: database }, output), 1)
+    const { exitCode, errors } = await svc(t, ['migrate', ...options], { DATABASE_URL: database })
+    t.equal(exitCode, 1)
     t.match(errors.join(), message)
     t.match(errors.join(), /SVC_CORE_JOBS_SCHEMA_DIFFERS/)
   }

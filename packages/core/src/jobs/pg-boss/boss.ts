@@ -19,7 +19,7 @@ import type { Jobs as PgBoss } from './boss-interface.ts'
  * Settings of all queues, equal in every process, so that no host changes the settings of another by
  * booting. The process that publishes a job writes attempts and delays into it.
  */
-const QUEUE_SETTINGS = {
+export const QUEUE_SETTINGS = {
   retryLimit: 16,
   retryDelay: 5,
   retryBackoff: true,
@@ -34,7 +34,7 @@ const QUEUE_SETTINGS = {
 }
 
 /** Dead letters are deleted by periodic tasks, see `deleteOldDeadLetters`. */
-const DEAD_LETTER_SETTINGS = { retentionSeconds: 60 * 365 * 24 * 3600, retryLimit: 0 }
+export const DEAD_LETTER_SETTINGS = { retentionSeconds: 60 * 365 * 24 * 3600, retryLimit: 0 }
 
 export async function startBoss(
   { maintenance: pool, names }: Pick<Database, 'maintenance' | 'names'>,

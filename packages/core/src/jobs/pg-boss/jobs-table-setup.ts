@@ -73,7 +73,7 @@ async function once(
   }
 }
 
-async function unfinishedTableOf(db: Db, queue: string): Promise<string | undefined> {
+export async function unfinishedTableOf(db: Db, queue: string): Promise<string | undefined> {
   const { rows } = await db.query(
     `select format('svc_jobs.%I', class.relname) as name
        from svc_jobs.queue
@@ -95,7 +95,10 @@ const isQueueTableSetUp = async (db: Db, queue: string): Promise<boolean> =>
 
 async function alterQueueTable(db: Db, queue: string): Promise<void> {
   const table = await unfinishedTableOf(db, queue)
-  if (table === undefined) return
+  if (table !== undefined) await alterTable(db, table)
+}
+
+export async function alterTable(db: Db, table: string): Promise<void> {
   const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
   const bareName = table.replace(/^\w+\./, '').replaceAll('"', '')
   // All that follows needs no more than this lock, so that no later step can wait.
@@ -123,7 +126,7 @@ const SHARED_INDEXES = {
   ),
 }
 
-async function areDeadLettersSetUp(db: Db): Promise<boolean> {
+export async function areDeadLettersSetUp(db: Db): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (select from pg_trigger
                      where tgrelid = to_regclass('${SHARED}') and tgname = 'svc_dead_letter_id')
@@ -135,7 +138,7 @@ async function areDeadLettersSetUp(db: Db): Promise<boolean> {
   return (rows[0] as { isDone: boolean }).isDone
 }
 
-async function alterDeadLetters(db: Db): Promise<void> {
+export async function alterDeadLetters(db: Db): Promise<void> {
   await db.query(`lock table ${SHARED} in share row exclusive mode`)
   for (const [index, definition] of Object.entries(SHARED_INDEXES)) {
     await db.query(`create index if not exists ${index} on ${SHARED} ${definition}`)

@@ -1,10 +1,18 @@
 /** Creates the tables and queues of core and of the packages installed beside it. */
-import type { FastifyBaseLogger } from 'fastify'
 import { RunningCore } from '../core.ts'
 import { resolveCoreOptions } from '../core-options.ts'
 import { explainingRights } from '../migrations/missing-rights.ts'
 import type { Db } from '../postgres/transaction.ts'
+import { assertRole, grantAll } from './grants.ts'
 import { installedPackages } from './installed-packages.ts'
+import { withDatabase, type Place } from './with-database.ts'
+
+export interface Upkeep extends Place {
+  /** Aborts where the command is interrupted. */
+  signal: AbortSignal
+  /** A role that is to have the rights of hosts with `migrate: 'check'`. */
+  grantTo?: string | undefined
+}
 
 /** The result of a command. */
 export interface Outcome {
@@ -12,6 +20,8 @@ export interface Outcome {
   packages: string[]
   /** What was created, a line each. */
   made: string[]
+  /** The statements that would give the role what it lacks. */
+  lackedGrants: string[]
   problems: Problem[]
 }
 
@@ -19,37 +29,45 @@ export interface Outcome {
 export interface Problem {
   owner: string
   error: Error & { code?: string }
+  /** What the database lacks, where that is the problem. */
+  lack?: string
 }
 
 /** If one package fails, the tables of the others are still created. */
-export async function migrateAll(
-  url: string,
-  schema: string | undefined,
-  log: FastifyBaseLogger,
-): Promise<Outcome> {
+export async function migrateAll({ grantTo, ...upkeep }: Upkeep): Promise<Outcome> {
+  const { url, schema, log, signal } = upkeep
   const settings = resolveCoreOptions({
     database: { connectionString: url, max: 2 },
     schema,
     worker: { enabled: false },
   })
-  const core = await RunningCore.start(settings, log, new AbortController().signal)
+  // Before anything is made: a name with a typing error is no reason for half the work.
+  if (grantTo !== undefined) await withDatabase(upkeep, ({ db }) => assertRole(db, grantTo))
+  log.info({ owner: '@svc/core' }, MAKES)
+  const core = await RunningCore.start(settings, log, signal)
   try {
     const problems: Problem[] = []
     const packages = await installedPackages()
     for (const { name, prepareDatabase } of packages) {
-      await explainingRights(core.db, () => prepareDatabase(core)).catch((error: Error) =>
-        problems.push({ owner: name, error }),
-      )
+      log.info({ owner: name }, MAKES)
+      await explainingRights(core.db, () => prepareDatabase(core)).catch((error: Error) => {
+        signal.throwIfAborted()
+        problems.push({ owner: name, error })
+      })
     }
+    if (grantTo !== undefined) await core.transaction((db) => grantAll(db, grantTo))
     return {
       packages: ['@svc/core', ...packages.map(({ name }) => name)],
       made: await madeSince(core.db, core.startedAt),
+      lackedGrants: [],
       problems,
     }
   } finally {
     await core.close()
   }
 }
+
+const MAKES = 'making what is missing of a package'
 
 async function madeSince(db: Db, since: Date): Promise<string[]> {
   const { rows } = await db.query(

@@ -1,0 +1,111 @@
+/** A host for the time of a verb, without a server and without workers, of the packages of the folder. */
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type * as OfAuth from '@svc/auth'
+import type { SvcAuthOptions } from '@svc/auth'
+import type * as OfCore from '@svc/core'
+import type { Svc } from '@svc/core'
+import { declaredOptions, installed, withDatabase } from '@svc/core/internal'
+import type * as OfWebhooks from '@svc/webhooks'
+import type { SvcWebhooksOptions } from '@svc/webhooks'
+import type { FastifyPluginAsync } from 'fastify'
+import type { Context } from './verb.ts'
+
+type Plugin = readonly [FastifyPluginAsync<object>, object]
+
+export interface HostOptions {
+  schema?: string | undefined
+  /** With the scopes that a key is to have: svcAuth refuses those that it does not know. */
+  auth?: { scopes: string[] }
+  webhooks?: true
+}
+
+/** @throws where a package is not installed, and what the boot and `run` throw */
+export async function withHost<T>(
+  context: Context,
+  { schema, auth, webhooks }: HostOptions,
+  run: (svc: Svc) => Promise<T>,
+): Promise<T> {
+  const { databaseUrl: url, log, signal } = context
+  const declared = await withDatabase({ url, schema, log }, ({ db }) =>
+    declaredOptions(db).catch((error: { code?: string }) => {
+      // Without tables the boot fails, with the words for it.
+      if (error.code === '42P01' || error.code === '3F000') return undefined
+      throw error
+    }),
+  )
+  const { application, allowedEvents = [], days = {} } = declared ?? {}
+  const daysOf = (...names: string[]) =>
+    Object.fromEntries(names.filter((name) => days[name]).map((name) => [name, days[name]]))
+
+  const { createSvc } = await packageOf<typeof OfCore>(context, '@svc/core')
+  const svc = await createSvc({
+    core: {
+      database: { connectionString: url, max: 2 },
+      schema,
+      migrate: 'check',
+      ...(application && { application }),
+      ...daysOf('eventRetentionDays', 'auditRetentionDays'),
+    },
+    plugins: [
+      ...(auth ? [await authFor(context, auth.scopes)] : []),
+      ...(webhooks
+        ? [
+            await webhooksFor(context, {
+              allowedEvents,
+              ...daysOf('deliveryLogRetentionDays', 'deadLetterRetentionDays'),
+            }),
+          ]
+        : []),
+    ],
+  })
+  const close = () => void svc.close()
+  signal.addEventListener('abort', close)
+  try {
+    signal.throwIfAborted()
+    return await run(svc)
+  } finally {
+    signal.removeEventListener('abort', close)
+    await svc.close()
+  }
+}
+
+async function authFor(context: Context, names: string[]): Promise<Plugin> {
+  const { svcAuth, BUILT_IN_SCOPES } = await packageOf<typeof OfAuth>(context, '@svc/auth')
+  const builtIn: readonly string[] = BUILT_IN_SCOPES
+  const others = names.filter((scope) => !builtIn.includes(scope))
+  const roles = others.filter((scope) => scope.startsWith(ROLE))
+  const scopes = others.filter((scope) => !scope.startsWith(ROLE))
+  const options: SvcAuthOptions = {
+    managementBasePath: null,
+    usage: false,
+    // A namespace is known by a scope in it.
+    scopes: scopes.map((scope) => scope.replace(/:\*$/, ':any')),
+    roles: Object.fromEntries(roles.map((role) => [role.slice(ROLE.length), []])),
+  }
+  return [svcAuth, options]
+}
+
+async function webhooksFor(context: Context, options: SvcWebhooksOptions): Promise<Plugin> {
+  const { svcWebhooks } = await packageOf<typeof OfWebhooks>(context, '@svc/webhooks')
+  return [svcWebhooks, { managementBasePath: null, ...options }]
+}
+
+const ROLE = 'role:'
+
+/** Of the folder in which the command runs, else one that is installed beside the command. */
+async function packageOf<Module>({ folder }: Context, name: string): Promise<Module> {
+  const found = pathIn(folder, name)
+  const module = found ? await import(pathToFileURL(found).href) : await installed(name)
+  if (module) return module as Module
+  throw new Error(`${name} is not installed in this folder: run "npm install ${name}"`)
+}
+
+function pathIn(folder: string, name: string): string | undefined {
+  try {
+    return createRequire(join(folder, 'package.json')).resolve(name)
+  } catch {
+    return undefined
+  }
+}

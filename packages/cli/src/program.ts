@@ -1,0 +1,99 @@
+/** `npx svc <verb>`: the verbs, and which exit code an error has. */
+import { Command, CommanderError } from 'commander'
+import {
+  Context,
+  TO_DO,
+  UNREACHABLE,
+  Unreachable,
+  WRONG_USAGE,
+  WrongUsage,
+  type AddVerb,
+  type ExitCode,
+  type Surroundings,
+} from './verb.ts'
+import { createKey } from './verbs/create-key.ts'
+import { doctor } from './verbs/doctor.ts'
+import { info } from './verbs/info.ts'
+import { listen } from './verbs/listen.ts'
+import { migrate } from './verbs/migrate.ts'
+import { pause, resume } from './verbs/pause.ts'
+import { redrive } from './verbs/redrive.ts'
+import { secret } from './verbs/secret.ts'
+import { send } from './verbs/send.ts'
+import { sink } from './verbs/sink.ts'
+import { status } from './verbs/status.ts'
+
+const VERBS: AddVerb[] = [
+  secret,
+  createKey,
+  migrate,
+  doctor,
+  info,
+  status,
+  send,
+  redrive,
+  pause,
+  resume,
+  listen,
+  sink,
+]
+
+const HELP = `
+Environment:
+  DATABASE_URL  connection string of the database
+  SVC_KEY       an API key, for the verbs with --url
+  NO_COLOR      without colours, as in a pipe
+
+Exit codes:
+  0  done
+  1  something is to be done, or could not be done
+  2  the arguments are wrong, or DATABASE_URL is not set or not a connection string
+  3  the database, or the host, could not be reached or did not let this caller in`
+
+/** Returns the exit code. */
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  const context = new Context(surroundings)
+  const program = new Command('svc')
+    .usage('<verb> [options]')
+    .description('Runs and inspects hosts with @svc/core, @svc/auth and @svc/webhooks.')
+    .addHelpText('after', HELP)
+    .helpCommand(false)
+    .configureOutput({
+      writeOut: (text) => context.out(text.trimEnd()),
+      writeErr: (text) => context.err(text.trimEnd()),
+    })
+    .showHelpAfterError('Run it with --help to see what it takes.')
+    .exitOverride()
+  for (const add of VERBS) add(program, context)
+  for (const verb of program.commands) verb.copyInheritedSettings(program)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return context.exitCode
+  } catch (error) {
+    // Its text has been written.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE
+    if (surroundings.signal.aborted) return 0
+    const { message, code } = error as Error & { code?: unknown }
+    const named = typeof code === 'string' ? ` (${code})` : ''
+    context.err(
+      `${context.styleErr('red', `svc ${args[0]}:`)} ${message.replace(/^svcCore: /, '')}${named}`,
+    )
+    return exitCodeOf(error as Error)
+  }
+}
+
+const OF_CODES: Record<string, ExitCode> = {
+  SVC_CORE_DATABASE_UNREACHABLE: UNREACHABLE,
+  SVC_UNAVAILABLE: UNREACHABLE,
+  SVC_CORE_INVALID_OPTION: WRONG_USAGE,
+  SVC_INVALID_INPUT: WRONG_USAGE,
+  SVC_CORE_INVALID_EVENT_NAME: WRONG_USAGE,
+  SVC_CORE_RESERVED_EVENT_NAME: WRONG_USAGE,
+  SVC_CORE_INVALID_EVENT_ID: WRONG_USAGE,
+}
+
+function exitCodeOf(error: Error & { code?: string }): ExitCode {
+  if (error instanceof WrongUsage) return WRONG_USAGE
+  if (error instanceof Unreachable) return UNREACHABLE
+  return OF_CODES[error.code ?? ''] ?? TO_DO
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+import '@svc/core/node-version'
+import { run } from './program.ts'
+
+const stop = new AbortController()
+// A verb that waits ends at once. Others undo what they have begun: Postgres does it where that takes longer.
+const UNDONE_WITHIN_MS = 2000
+process.once('SIGINT', () => {
+  stop.abort()
+  setTimeout(() => process.exit(0), UNDONE_WITHIN_MS).unref()
+})
+// The reader of a pipe has ended, such as `head`.
+process.stdout.on('error', () => process.exit(0))
+
+const exitCode = await run(process.argv.slice(2), {
+  env: process.env,
+  folder: process.cwd(),
+  signal: stop.signal,
+  stdout: process.stdout,
+  stderr: process.stderr,
+})
+process.exitCode = stop.signal.aborted ? 0 : exitCode

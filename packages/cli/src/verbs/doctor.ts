@@ -1,0 +1,342 @@
+import {
+  checkAll,
+  inspectHosts,
+  inspectRights,
+  inspectServer,
+  inspectStuck,
+  withDatabase,
+  type HostFacts,
+  type ServerFacts,
+} from '@svc/core/internal'
+import { installedVersions } from '../installed-versions.ts'
+import { DONE, TO_DO, type AddVerb, type Context } from '../verb.ts'
+
+/** Something that someone should do. */
+interface Finding {
+  code: string
+  what: string
+  remedy: string
+}
+
+type Stuck = Awaited<ReturnType<typeof inspectStuck>>
+type LiveProcess = HostFacts['processes'][number]
+
+interface Options {
+  schema?: string
+  json?: boolean
+}
+
+const HELP = `
+It looks at versions, rights, missing parts, the clock, settings of the server, options that differ
+between live processes, what is stuck and why, and tasks that fail. It only reads.
+It ends with 1 if it finds something to do.`
+
+export const doctor: AddVerb = (program, context) => {
+  program
+    .command('doctor')
+    .description('looks for what is wrong, and says what to do')
+    .option('--schema <name>', 'the option "schema" of svcCore, where the host has it')
+    .option('--json', 'print { findings, facts } as JSON')
+    .addHelpText('after', HELP)
+    .action(
+      context.runs(async ({ schema, json }: Options) => {
+        const { findings, facts } = await examine(context, schema)
+        if (json) context.json({ findings, facts })
+        else report(context, findings, facts)
+        return findings.length === 0 ? DONE : TO_DO
+      }),
+    )
+}
+
+async function examine(
+  context: Context,
+  schema: string | undefined,
+): Promise<{ findings: Finding[]; facts: object }> {
+  const { databaseUrl: url, log, signal, folder } = context
+  const versions = await installedVersions(folder)
+  const ofVersions = differingPackages(versions)
+  try {
+    return await withDatabase({ url, schema, log }, async (database) => {
+      const server = await inspectServer(database)
+      const common = [...ofVersions, ...serverFindings(server)]
+      const lacks = await inspectRights(database)
+      // Without a right to read them it is not known whether tables are complete.
+      if (lacks.length > 0) {
+        return { findings: [...common, ...lacks.map(rightFinding)], facts: { versions, server } }
+      }
+      const { problems } = await checkAll({ url, schema, log, signal })
+      const missing = problems.map(({ owner, lack, error }) =>
+        missingPart(owner, lack, error, schema),
+      )
+      if (problems.some(({ owner }) => owner === '@svc/core' || owner === 'pg-boss')) {
+        return { findings: [...common, ...missing], facts: { versions, server } }
+      }
+      const hosts = await inspectHosts(database)
+      const stuck = await inspectStuck(database)
+      return {
+        findings: [
+          ...common,
+          ...missing,
+          ...processFindings(hosts),
+          ...stuckFindings(hosts, stuck),
+        ],
+        facts: { versions, server, ...factsOf(hosts) },
+      }
+    })
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string }
+    if (!UNUSABLE.has(code)) throw error
+    const what = message.replace(/^svcCore /, 'The packages ').replace(/: .*/, '.')
+    return {
+      findings: [...ofVersions, { code, what, remedy: 'Use another database.' }],
+      facts: { versions },
+    }
+  }
+}
+
+const UNUSABLE = new Set(['SVC_CORE_DATABASE_TOO_OLD', 'SVC_CORE_DATABASE_NOT_UTF8'])
+
+function differingPackages(versions: Record<string, string>): Finding[] {
+  const ours = Object.entries(versions).filter(([name]) => name.startsWith('@svc/'))
+  if (new Set(ours.map(([, version]) => version)).size < 2) return []
+  const named = ours.map(([name, version]) => `${name} ${version}`)
+  return [
+    {
+      code: 'PACKAGES_DIFFER',
+      what: `The packages of this folder have different versions: ${named.join(', ')}.`,
+      remedy: 'Install the same version of all @svc packages.',
+    },
+  ]
+}
+
+/** Below it a difference has no effect that is seen. */
+const CLOCK_MS = 2000
+const MOST_CONNECTIONS = 0.9
+
+function serverFindings(server: ServerFacts): Finding[] {
+  const { settings, connections, clockAheadMs, isReadOnly } = server
+  const findings: Finding[] = []
+  if (Math.abs(clockAheadMs) > CLOCK_MS) {
+    const way = clockAheadMs > 0 ? 'ahead of' : 'behind'
+    findings.push({
+      code: 'CLOCK_DIFFERS',
+      what: `The clock of this machine is ${(Math.abs(clockAheadMs) / 1000).toFixed(1)} seconds ${way} that of the database.`,
+      remedy:
+        'Synchronise both clocks (NTP): signatures of webhooks and expiries of keys are judged by the time.',
+    })
+  }
+  if (isReadOnly) {
+    findings.push({
+      code: 'DATABASE_READ_ONLY',
+      what: 'This session may not write: the server is a standby, or default_transaction_read_only is on.',
+      remedy: 'Point DATABASE_URL at the primary, or turn the setting off.',
+    })
+  }
+  if (settings['synchronous_commit'] === 'off') {
+    findings.push({
+      code: 'COMMITS_NOT_DURABLE',
+      what: 'synchronous_commit is off: a crash of the server loses events and deliveries that were acknowledged.',
+      remedy: 'Set synchronous_commit to on for the role and the database of the hosts.',
+    })
+  }
+  if (settings['autovacuum'] === 'off') {
+    findings.push({
+      code: 'AUTOVACUUM_OFF',
+      what: 'autovacuum is off: the tables of jobs grow, and their statements become slow.',
+      remedy: 'Set autovacuum to on.',
+    })
+  }
+  if (connections.open >= connections.most * MOST_CONNECTIONS) {
+    findings.push({
+      code: 'CONNECTIONS_NEARLY_USED_UP',
+      what: `${connections.open} of ${connections.most} connections of the server are open.`,
+      remedy:
+        'Lower "max" of the option "database" of the hosts, raise max_connections, or use a pooler.',
+    })
+  }
+  return findings
+}
+
+const rightFinding = (right: string): Finding => ({
+  code: 'RIGHT_MISSING',
+  what: `The role lacks ${right}.`,
+  remedy: 'Run "npx svc migrate --grant-to <role>" as the owner of the tables.',
+})
+
+function missingPart(
+  owner: string,
+  lack: string | undefined,
+  error: Error,
+  schema: string | undefined,
+): Finding {
+  if (lack === undefined) {
+    const [what = '', remedy = ''] = error.message.replace(/^svcCore: t/, 'T').split(/\. (?=Run)/)
+    return { code: 'JOBS_SCHEMA_DIFFERS', what: `${what}.`, remedy }
+  }
+  const option = schema === undefined ? '' : ` --schema ${schema}`
+  return {
+    code: 'PARTS_MISSING',
+    what: `Of ${owner}, ${lack.replace(/^these parts of \S+ are/, 'these parts are')}.`,
+    remedy: `Run "npx svc migrate${option}".`,
+  }
+}
+
+/** One that has just booted, such as a command, may have other options for good reasons. */
+const SETTLED_SECONDS = 10
+
+function processFindings({ processes }: HostFacts): Finding[] {
+  const known = processes.filter(
+    ({ seconds, declares }) => seconds >= SETTLED_SECONDS && declares.about,
+  )
+  const versions = new Set(known.map(({ declares }) => declares.about!.version))
+  const findings: Finding[] = []
+  if (versions.size > 1) {
+    findings.push({
+      code: 'PROCESSES_DIFFER',
+      what: `Live processes have different versions of @svc/core: ${[...versions].toSorted().join(', ')}.`,
+      remedy: 'Finish the deploy. Two successive versions work side by side meanwhile.',
+    })
+  }
+  for (const [option, values] of differingOptions(known)) {
+    findings.push({
+      code: 'OPTIONS_DIFFER',
+      what: `Live processes have different values of ${option}: ${values.join(' and ')}.`,
+      remedy:
+        'Give all processes the same value: which of them handles a request or a delivery is chance.',
+    })
+  }
+  for (const { id, declares } of processes) {
+    for (const { name, failures, since, error } of declares.failing ?? []) {
+      findings.push({
+        code: 'TASK_FAILS',
+        what: `In the process ${id}, the task "${name}" has failed ${failures} times in a row since ${since}: ${error}`,
+        remedy: 'Mend what the error says. The task is tried again by itself.',
+      })
+    }
+  }
+  return findings
+}
+
+/** Each with its values, as JSON. */
+function differingOptions(processes: LiveProcess[]): [option: string, values: string[]][] {
+  const values = new Map<string, Set<string>>()
+  for (const { declares } of processes) {
+    for (const [plugin, options] of Object.entries(declares.about?.options ?? {})) {
+      for (const [name, value] of leavesOf(options)) {
+        const option = `"${name}" of ${plugin}`
+        values.set(option, (values.get(option) ?? new Set()).add(JSON.stringify(value)))
+      }
+    }
+  }
+  return [...values]
+    .filter(([, different]) => different.size > 1)
+    .map(([option, different]) => [option, [...different]])
+}
+
+/** Options in groups, such as those of `worker`, by their dotted names. */
+function leavesOf(options: Record<string, unknown>, path = ''): [name: string, value: unknown][] {
+  return Object.entries(options).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? leavesOf(value as Record<string, unknown>, `${path}${name}.`)
+      : [[`${path}${name}`, value]],
+  )
+}
+
+function stuckFindings({ processes }: HostFacts, { jobs, work }: Stuck): Finding[] {
+  const works = processes.some(({ declares }) => declares.about?.works !== false)
+  const found = jobs.map(({ queue, why, jobs: count, seconds }): Finding => {
+    const what = `${count} ${nameOf(queue)}`
+    const age = durationOf(seconds)
+    if (!works) {
+      return {
+        code: 'NO_WORKERS',
+        what: `${what} wait, the oldest for ${age}, and no live process runs jobs.`,
+        remedy: 'Start a host, without the option worker: { enabled: false }.',
+      }
+    }
+    if (why === 'lost') {
+      return {
+        code: 'JOBS_LOST',
+        what: `${what} were under way in processes that have ended, for ${age}, and no live process has taken them back.`,
+        remedy: 'Start a host that has this subscription.',
+      }
+    }
+    if (why === 'restricted') {
+      return {
+        code: 'WEBHOOKS_TOO_SLOW',
+        what: `${what} are due for up to ${age}: their webhooks have an order, a rate or a number of attempts at a time.`,
+        remedy: 'Raise or lift ordered, rateLimit or maxInFlight of these webhooks.',
+      }
+    }
+    if (why === 'circuit') {
+      return {
+        code: 'RECEIVERS_FAIL',
+        what: `${what} are due for up to ${age}: the last attempts at their webhooks failed, and few are tried at a time.`,
+        remedy: 'Ask the receivers, or deactivate these webhooks.',
+      }
+    }
+    const isDeclared = processes.some(
+      ({ declares }) => queue === DELIVERIES || declares.events[queue.slice(SUBSCRIPTION.length)],
+    )
+    return isDeclared
+      ? {
+          code: 'JOBS_LATE',
+          what: `${what} are due, the oldest for ${age}.`,
+          remedy: 'Start more processes, or raise the option worker.concurrency.',
+        }
+      : {
+          code: 'NO_HANDLER',
+          what: `${what} are due, the oldest for ${age}, and no live process has this subscription.`,
+          remedy: 'Start a host that subscribes, or end it with svc.events.unsubscribe.',
+        }
+  })
+  return [
+    ...found,
+    ...work.map(({ id, queue, seconds }): Finding => ({
+      code: 'WORK_STUCK',
+      what: `The redrive, recovery or deletion ${id} of ${nameOf(queue)} has made no progress for ${durationOf(seconds)}.`,
+      remedy: 'Start a host that runs jobs, and look into its log for "work on many jobs".',
+    })),
+  ]
+}
+
+const DELIVERIES = '__svc.webhooks.deliver'
+const SUBSCRIPTION = '__svc.sub/'
+
+const nameOf = (queue: string): string =>
+  queue === DELIVERIES
+    ? 'deliveries to webhooks'
+    : `events for the subscription "${queue.replace(SUBSCRIPTION, '')}"`
+
+const durationOf = (seconds: number): string =>
+  seconds < 3600 ? `${Math.round(seconds / 60)} minutes` : `${(seconds / 3600).toFixed(1)} hours`
+
+const factsOf = ({ processes, queues, paused, failingWebhooks }: HostFacts) => ({
+  processes: processes.length,
+  deadLetters: queues.reduce((sum, { dead }) => sum + dead, 0),
+  paused,
+  failingWebhooks: failingWebhooks.count,
+})
+
+function report(context: Context, findings: Finding[], facts: object): void {
+  for (const { code, what, remedy } of findings) {
+    context.out(`${context.style('red', code)}  ${what}`)
+    context.out(`  ${context.style('green', 'remedy')}  ${remedy}`)
+  }
+  const { server, processes, deadLetters, paused, failingWebhooks } = facts as {
+    server?: ServerFacts
+  } & Partial<ReturnType<typeof factsOf>>
+  const lines = [
+    server && `Postgres ${server.version}${server.pooler ? ', behind a pooler' : ''}`,
+    server?.settings['fsync'] === 'off' && 'fsync is off: this server is for tests alone',
+    processes !== undefined && `${processes} live processes`,
+    deadLetters !== undefined && `${deadLetters} dead letters`,
+    failingWebhooks !== undefined && `${failingWebhooks} failing webhooks`,
+    ...(paused ?? []).map(
+      ({ scope, tenant, subscription, since }) =>
+        `paused since ${since}: ${subscription ?? tenant ?? scope}`,
+    ),
+  ]
+  for (const line of lines) if (line) context.out(context.style('dim', line))
+  if (findings.length === 0) context.out(context.style('green', 'nothing to do'))
+}

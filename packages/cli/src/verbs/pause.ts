@@ -1,0 +1,78 @@
+import { Option, type Command } from 'commander'
+import { withHost } from '../host.ts'
+import { DONE, type AddVerb, type Context, type ExitCode } from '../verb.ts'
+
+interface Options {
+  tenant?: string
+  subscription?: string
+  reason?: string
+  schema?: string
+  json?: boolean
+}
+
+const HELP = `
+Events that are published meanwhile are kept, and handled once it is resumed.`
+
+const withScope = (verb: Command): Command =>
+  verb
+    .addOption(
+      new Option('--tenant <tenant>', 'deliveries to the webhooks of a tenant').conflicts(
+        'subscription',
+      ),
+    )
+    .option('--subscription <name>', 'the handler of a subscription')
+    .option('--schema <name>', 'the option "schema" of svcCore, where the host has it')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', HELP)
+
+export const pause: AddVerb = (program, context) => {
+  withScope(
+    program
+      .command('pause')
+      .description('stops all deliveries of webhooks, those of a tenant, or a subscription')
+      .option('--reason <text>', 'is shown by svc status and in the console'),
+  ).action(
+    context.runs((options: Options) => {
+      const { tenant, subscription, reason } = options
+      const why = reason === undefined ? {} : { reason }
+      return withHost(context, hostFor(options), async ({ events, webhooks }) => {
+        if (subscription !== undefined) await events.pause(subscription, why)
+        else await webhooks.pauseAll({ ...why, ...(tenant !== undefined && { tenant }) })
+        return said(context, options, true)
+      })
+    }),
+  )
+}
+
+export const resume: AddVerb = (program, context) => {
+  withScope(program.command('resume').description('lets go on what "pause" has stopped')).action(
+    context.runs((options: Options) => {
+      const { tenant, subscription } = options
+      return withHost(context, hostFor(options), async ({ events, webhooks }) => {
+        if (subscription !== undefined) await events.resume(subscription)
+        else await webhooks.resumeAll(tenant === undefined ? {} : { tenant })
+        return said(context, options, false)
+      })
+    }),
+  )
+}
+
+/** A subscription is core's. */
+const hostFor = ({ subscription, schema }: Options) =>
+  subscription === undefined ? { schema, webhooks: true as const } : { schema }
+
+function said(context: Context, options: Options, paused: boolean): ExitCode {
+  const { tenant = null, subscription = null, json } = options
+  if (json) {
+    context.json({ paused, tenant, subscription })
+    return DONE
+  }
+  const what =
+    subscription !== null
+      ? `the subscription ${subscription} is`
+      : tenant !== null
+        ? `deliveries to the webhooks of ${tenant} are`
+        : 'deliveries to all webhooks are'
+  context.out(paused ? `${what} paused` : `${what} not paused any more`)
+  return DONE
+}

@@ -1,0 +1,145 @@
+/** What a database says of its server and of the hosts on it. It only reads, and boots nothing. */
+import { pausedOf } from '../health/create-health.ts'
+import type { Paused } from '../health/health.ts'
+import { listPauses } from '../jobs/pauses-table.ts'
+import { countQueues, type QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
+import { findStuckJobs, type StuckJobs } from '../jobs/pg-boss/stuck-jobs.ts'
+import { lackedRights } from '../migrations/missing-rights.ts'
+import type { Database } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
+import { findLiveProcesses, type LiveProcess } from '../processes/processes-table.ts'
+
+export interface ServerFacts {
+  version: string
+  /** Of the settings that matter, as this role has them in this database. */
+  settings: Record<string, string>
+  /** Clients of the server, and how many it takes. */
+  connections: { open: number; most: number }
+  /** How far the clock of this machine is ahead of that of the server. Negative: behind. */
+  clockAheadMs: number
+  /** Whether there is a pooler in between that gives each transaction another session. */
+  pooler: boolean
+  /** A standby, or a session that may not write. */
+  isReadOnly: boolean
+  /** The bytes of our tables with their indexes. */
+  bytes: number
+}
+
+const SETTINGS = [
+  'autovacuum',
+  'default_transaction_isolation',
+  'fsync',
+  'full_page_writes',
+  'idle_in_transaction_session_timeout',
+  'lock_timeout',
+  'max_connections',
+  'statement_timeout',
+  'synchronous_commit',
+]
+
+export async function inspectServer({ db, pooled }: Database): Promise<ServerFacts> {
+  const beganMs = Date.now()
+  const { rows } = await db.query(
+    `select current_setting('server_version') as version,
+            extract(epoch from clock_timestamp())::float8 * 1000 as "clockMs"`,
+  )
+  // The answer may have been on its way for long: half of that is the best guess.
+  const middleMs = (beganMs + Date.now()) / 2
+  const { version, clockMs } = rows[0] as { version: string; clockMs: number }
+  const { rows: facts } = await db.query(
+    `select json_object_agg(name, setting)::text as settings,
+            current_setting('transaction_read_only') = 'on' as "isReadOnly",
+            (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as open,
+            current_setting('max_connections')::int as most,
+            (select coalesce(sum(pg_total_relation_size(oid)), 0)::float8 from pg_class
+              where relkind in ('r', 'm') and relnamespace in (
+                select oid from pg_namespace where nspname in ('svc', 'svc_jobs'))) as bytes
+       from pg_settings where name = any($1::text[])`,
+    [SETTINGS],
+  )
+  type Facts = { settings: string; open: number; most: number } & Pick<
+    ServerFacts,
+    'isReadOnly' | 'bytes'
+  >
+  const { settings, open, most, isReadOnly, bytes } = facts[0] as Facts
+  return {
+    version,
+    settings: JSON.parse(settings) as Record<string, string>,
+    connections: { open, most },
+    clockAheadMs: Math.round(middleMs - clockMs),
+    pooler: pooled,
+    isReadOnly,
+    bytes,
+  }
+}
+
+/** Of the rights of hosts, what the role lacks. */
+export const inspectRights = ({ db }: Database): Promise<string[]> => lackedRights(db)
+
+export interface HostFacts {
+  processes: LiveProcess[]
+  queues: QueueCount[]
+  paused: Paused[]
+  /** The first hundred of them, and how many there are. */
+  failingWebhooks: { count: number; first: FailingWebhook[] }
+}
+
+/** `disabled`: no more deliveries are sent. `since` is ISO 8601. */
+export interface FailingWebhook {
+  id: string
+  url: string | null
+  tenant: string | null
+  since: string | null
+  failedAttempts: number
+  disabled: boolean
+}
+
+const COUNT_TIMEOUT_MS = 15_000
+
+/** The tables of core must exist. */
+export async function inspectHosts({ db, readers }: Database): Promise<HostFacts> {
+  return {
+    processes: await findLiveProcesses(db),
+    queues: await readers.transaction((within) => countQueues(within, []), {
+      begin: BEGIN_WITH_WORKER_PLANS,
+      timeoutMs: COUNT_TIMEOUT_MS,
+    }),
+    paused: pausedOf(await listPauses(db)),
+    failingWebhooks: await findFailingWebhooks(db),
+  }
+}
+
+const MOST_NAMED = 100
+
+async function findFailingWebhooks(db: Db): Promise<HostFacts['failingWebhooks']> {
+  const { rows: table } = await db.query(
+    `select to_regclass('svc."__svc.webhooks.registrations"') is not null as exists`,
+  )
+  if (!(table[0] as { exists: boolean }).exists) return { count: 0, first: [] }
+  const { rows } = await db.query(
+    `select id, url, tenant, failed_attempts as "failedAttempts",
+            to_char(failing_since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
+            coalesce(disabled_reason = 'failing', false) as disabled, count(*) over ()::int as count
+       from svc."__svc.webhooks.registrations"
+      where failing_since is not null or disabled_reason = 'failing'
+      order by id limit $1`,
+    [MOST_NAMED],
+  )
+  const all = rows as (FailingWebhook & { count: number })[]
+  return { count: all[0]?.count ?? 0, first: all.map(({ count: _, ...webhook }) => webhook) }
+}
+
+/** Reads all jobs. */
+export async function inspectStuck({ maintenance }: Database): Promise<{
+  jobs: StuckJobs[]
+  /** Recoveries, redrives and deletions that have gone on for an hour without a portion. */
+  work: { id: string; queue: string; seconds: number }[]
+}> {
+  const { rows } = await maintenance.query(
+    `select id, queue, extract(epoch from now() - next_at)::int as seconds
+       from svc."__svc.work"
+      where finished_at is null and next_at < now() - interval '1 hour' order by next_at`,
+  )
+  return { jobs: await findStuckJobs(maintenance), work: rows as never }
+}

@@ -1,0 +1,28 @@
+/** A database for a command, which boots no host. */
+import type { FastifyBaseLogger } from 'fastify'
+import { resolveCoreOptions } from '../core-options.ts'
+import { openDatabase, type Database } from '../postgres/pools.ts'
+import { namesOf } from '../postgres/schema-names.ts'
+
+/** Which database, and where the command logs. */
+export interface Place {
+  url: string
+  /** @default 'svc' */
+  schema: string | undefined
+  log: FastifyBaseLogger
+}
+
+/** @throws InvalidOption, DatabaseUnreachable, DatabaseTooOld, DatabaseNotUtf8, and what `run` throws */
+export async function withDatabase<T>(
+  { url, schema, log }: Place,
+  run: (database: Database) => Promise<T>,
+): Promise<T> {
+  const names = namesOf(resolveCoreOptions({ schema }).schema)
+  const logError = (err: Error) => log.warn({ err }, 'connection to Postgres lost')
+  const database = await openDatabase({ connectionString: url, max: 2 }, logError, { names })
+  try {
+    return await run(database)
+  } finally {
+    await database.close()
+  }
+}

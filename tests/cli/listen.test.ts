@@ -1,0 +1,142 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { drain, receiver } from '@svc/testing'
+import { svcWebhooks } from '@svc/webhooks'
+import Fastify from 'fastify'
+import { Webhook } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startSvc, svc } from '../support/svc-command.ts'
+
+const KEY = 'a-bootstrap-key-of-this-test'
+
+async function startHost(t: Test, base = '/_webhooks') {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(svcCore, {
+    database: await freshDatabase(t),
+    secrets: (name) => (name === 'KEY' ? KEY : null),
+  })
+  await app.register(svcAuth, { bootstrapKeySecret: 'KEY', webhooksManagementPaths: [base] })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['order.created', 'order.paid', 'user.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+    managementBasePath: base,
+  })
+  return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
+}
+
+t.test('svc listen sends the events of the feed as signed deliveries', async (t) => {
+  const { app, url } = await startHost(t)
+  const local = await receiver()
+  t.teardown(() => local.close())
+  const args = ['listen', '--to', local.url, '--url', url, '--events', 'order.*']
+  const command = startSvc(t, args, { SVC_KEY: KEY })
+  const [, secret = ''] = await command.says(/WEBHOOK_SECRET=(whsec_\S+)/)
+  local.secret = secret
+  await command.says(/listening to/)
+  await app.svc.events.publish('user.created', 0)
+  await app.svc.events.publish('order.created', { id: 7 }, { id: 'o-7', tenant: 'acme' })
+  const [received] = await local.waitFor(1)
+  t.match(received, {
+    verified: true,
+    body: { event: 'order.created', payload: { id: 7 } },
+    headers: { 'x-svc-event': 'order.created', 'x-svc-attempt': '1', 'x-svc-tenant': 'acme' },
+  })
+  t.ok(new Webhook(secret).verify(received!.raw, received!.headers as Record<string, string>))
+  await command.says(/order\.created {2}o-7 {2}200 {2}\d+ ms/)
+
+  local.answer(500)
+  await app.svc.events.publish('order.paid', 1, { id: 'o-8' })
+  await command.says(/order\.paid {2}o-8 {2}500/)
+  await local.close()
+  await app.svc.events.publish('order.paid', 1, { id: 'o-9' })
+  await command.says(/order\.paid {2}o-9 {2}.*ECONNREFUSED/)
+  command.interrupt()
+  t.match(await command.ended, { exitCode: 0 })
+})
+
+t.test('with a base path, a secret and --json', async (t) => {
+  const { app, url } = await startHost(t, '/api/hooks')
+  const secret = `whsec_${'A'.repeat(43)}=`
+  const local = await receiver({ secret })
+  t.teardown(() => local.close())
+  const command = startSvc(
+    t,
+    ['listen', '--to', local.url, '--url', `${url}/api/hooks/`, '--secret', secret, '--json'],
+    { SVC_KEY: KEY },
+  )
+  await command.says(/listening to/)
+  await app.svc.events.publish('user.created', 'x', { id: 'u-1' })
+  const [line] = await command.says(/^\{.*u-1.*\}$/m)
+  t.match(JSON.parse(line), { event: 'user.created', id: 'u-1', answer: 200, error: null })
+  t.match(local.received, [{ verified: true }])
+  t.notMatch(command.printed, secret)
+  command.interrupt()
+  t.match(await command.ended, { exitCode: 0 })
+})
+
+t.test('listen says why it cannot begin', async (t) => {
+  const { url } = await startHost(t)
+  const to = ['--to', 'http://127.0.0.1:1/hook']
+  for (const [args, env, exitCode, says] of [
+    [[...to, '--url', url], {}, 2, /SVC_KEY is not set/],
+    [[...to], { SVC_KEY: KEY }, 2, /required option '--url/],
+    [['--to', 'hook', '--url', url], { SVC_KEY: KEY }, 2, /--to must be a URL/],
+    [[...to, '--url', 'localhost:3000'], { SVC_KEY: KEY }, 2, /--url must be a URL/],
+    [[...to, '--url', url, '--events', 'none'], { SVC_KEY: KEY }, 2, /none/],
+    [[...to, '--url', url], { SVC_KEY: 'another-key-of-this-test' }, 3, /key/],
+    [[...to, '--url', 'http://127.0.0.1:1'], { SVC_KEY: KEY }, 3, /cannot be reached/],
+    [[...to, '--url', `${url}/nowhere`], { SVC_KEY: KEY }, 1, /give --url with the base path/],
+  ] as [string[], Record<string, string>, number, RegExp][]) {
+    const { exitCode: code, errors } = await svc(t, ['listen', ...args], env)
+    t.equal(code, exitCode, `${args.join(' ')}: ${errors.join()}`)
+    t.match(errors.join('\n'), says)
+  }
+})
+
+t.test('svc sink verifies deliveries, prints them and answers as it is told', async (t) => {
+  const { app } = await startHost(t)
+  const secret = `whsec_${'A'.repeat(43)}=`
+  const command = startSvc(t, ['sink', '--port', '0', '--secret', secret, '--answer', '202'])
+  const [, url = ''] = await command.says(/listening on (\S+);/)
+  await app.svc.webhooks.register({ url, events: ['order.created'], secret })
+  await app.svc.events.publish('order.created', { id: 7 })
+  await drain(app)
+  await command.says(/"order\.created" {2}"\S+" {2}verified {2}202\n {2}\{"id":7\}/)
+  const forged = await fetch(url, { method: 'POST', body: '{"event":"\\u001b[2J"}' })
+  t.ok([400, 401].includes(forged.status))
+  await command.says(/"\\u001b\[2J" {2}null {2}not verified: /)
+  t.notMatch(command.printed, /\u001B/)
+  command.interrupt()
+  t.match(await command.ended, { exitCode: 0 })
+})
+
+t.test('without a secret sink says that it does not verify', async (t) => {
+  const command = startSvc(t, ['sink', '--port', '0', '--json'])
+  const [, url = ''] = await command.says(/listening on (\S+);/)
+  t.equal((await fetch(url, { method: 'POST', body: 'hello' })).status, 204)
+  const [line] = await command.says(/^\{.*\}$/m)
+  t.match(JSON.parse(line), {
+    verified: false,
+    reason: /no --secret/,
+    answer: 204,
+    payload: 'hello',
+  })
+  command.interrupt()
+  t.match(await command.ended, { exitCode: 0 })
+})
+
+t.test('sink refuses wrong numbers, and a port that is taken', async (t) => {
+  t.match(await svc(t, ['sink', '--port', 'x']), { exitCode: 2, errors: [/--port must be/] })
+  t.match(await svc(t, ['sink', '--secret', 'whsec_x']), { exitCode: 2, errors: [/--secret: /] })
+  t.match(await svc(t, ['sink', '--answer', '99']), { exitCode: 2, errors: [/--answer must be/] })
+  const server = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  t.match(await svc(t, ['sink', '--port', String(port)]), { exitCode: 1, errors: [/EADDRINUSE/] })
+})
