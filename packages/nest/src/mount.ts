@@ -29,19 +29,19 @@ export async function importPlugins(options: SvcModuleOptions): Promise<Registra
   return plugins
 }
 
-/** Registers at once, before it returns. Resolves when the fields of `svc` are there. */
-export async function mount(
+/** The fields of `svc` are there when the plugins have booted. */
+export function mount(
   adapter: HttpAdapterHost['httpAdapter'] | null | undefined,
   plugins: readonly Registration[],
   svc: SvcService,
-): Promise<void> {
+): FastifyInstance {
   if (adapter?.getType() !== 'fastify') throw new NotOnFastify()
   const app = adapter.getInstance<FastifyInstance>()
   const middleware = takeMiddleware(app)
   for (const register of plugins) register(app)
   if (middleware) app.addHook('onRequest', middleware)
-  await app.after()
-  Object.assign(svc, app.svc)
+  app.after(() => void Object.assign(svc, app.svc))
+  return app
 }
 
 /**

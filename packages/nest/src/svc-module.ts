@@ -10,6 +10,7 @@ import type { SvcAuthOptions } from '@svc/auth'
 import type { SvcConsoleOptions } from '@svc/console'
 import type { SvcCoreOptions } from '@svc/core'
 import type { SvcWebhooksOptions } from '@svc/webhooks'
+import type { FastifyInstance } from 'fastify'
 import { configureRoutes } from './decorators.ts'
 import { SvcHealthIndicator } from './health-indicator.ts'
 import { importPlugins, mount } from './mount.ts'
@@ -36,8 +37,9 @@ const MOUNTED = Symbol('@svc/nest.mounted')
 
 interface Mounted {
   svc: SvcService
-  /** Rejects where a plugin does not boot. */
-  whenBooted: () => Promise<void> | undefined
+  /** Undefined until the application has an adapter. */
+  app: FastifyInstance | undefined
+  failure: Error | undefined
 }
 
 /**
@@ -88,9 +90,9 @@ export class SvcModule {
     }
   }
 
-  /** Nest waits for it before it registers routes. */
-  async configure(): Promise<void> {
-    await this.#mounted.whenBooted()
+  /** Nest calls it before it registers routes. */
+  configure(): void {
+    assertMounted(this.#mounted)
   }
 }
 
@@ -109,13 +111,19 @@ async function start(
 ): Promise<Mounted> {
   configureRoutes(discovery, scanner)
   const plugins = await importPlugins(options)
-  const svc = new SvcService()
-  let booted: Promise<void> | undefined
+  const mounted: Mounted = { svc: new SvcService(), app: undefined, failure: undefined }
   host.init$.subscribe(() => {
-    booted = mount(host.httpAdapter, plugins, svc)
-    // Where providers are made already, `configure` waits for it.
-    booted.catch(() => {})
+    try {
+      mounted.app = mount(host.httpAdapter, plugins, mounted.svc)
+    } catch (error) {
+      mounted.failure = error as Error
+    }
   })
-  await booted
-  return { svc, whenBooted: () => booted }
+  assertMounted(mounted)
+  await mounted.app?.after()
+  return mounted
+}
+
+function assertMounted({ failure }: Mounted): void {
+  if (failure) throw failure
 }

@@ -8,5 +8,4 @@ export interface SvcService extends Svc {}
  * NestFactory they are there when it is injected; with `createNestApplication` of `@nestjs/testing`,
  * which makes the application after its providers, from `onModuleInit` on.
  */
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- see above
 export class SvcService {}
