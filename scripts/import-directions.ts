@@ -15,6 +15,7 @@ import {
   http,
   inbound,
   index,
+  insides,
   keys,
   limits,
   net,
@@ -101,6 +102,8 @@ export const importDirections: OxlintOverride[] = [
     providersInside,
     receiverInside,
   ),
+
+  imports(['packages/nest/src/**'], everywhere, insides),
 
   imports(['packages/core/src/**'], core),
   imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, openTelemetry, aboveCore),

@@ -70,6 +70,10 @@ export const pluginsInside = refuse(
   '/(auth|webhooks)/src/',
   'The console calls the public operations, svc.auth and svc.webhooks, alone.',
 )
+export const insides = refuse(
+  '/(core|auth|webhooks|console)/src/',
+  'The module of NestJS imports the packages as a host does.',
+)
 export const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
 
 // Within a package, from the outside to the inside: index → plugin → routes → operations → guard,

@@ -40,8 +40,86 @@ t.test('a hook before the guard keeps the host from booting', async (t) => {
   t.equal(await bootOf(t, { before, auth }), undefined, 'unless it is listed')
   t.match(await bootOf(t, { before: (app) => void app.addHook('onRequest', async () => {}) }), {
     code: 'SVC_AUTH_HOOK_BEFORE_GUARD',
-    message: /it has no name/,
+    message: /the onRequest hook without a name .*hooksBeforeGuard: \[theFunction\]$/,
   })
+})
+
+t.test(
+  'a function that is listed may run before the guard, and no other of its name',
+  async (t) => {
+    const [listed, other] = [hook('same'), hook('same')]
+    const withHooks =
+      (...hooks: Hook[]) =>
+      (app: FastifyInstance) =>
+        hooks.forEach((early) => app.addHook('onRequest', early as () => Promise<void>))
+    const auth = { hooksBeforeGuard: [listed] }
+
+    t.equal(await bootOf(t, { before: withHooks(listed), auth }), undefined)
+    t.match(await bootOf(t, { before: withHooks(listed, other), auth }), {
+      code: 'SVC_AUTH_HOOK_BEFORE_GUARD',
+      message: /"same" .* number 2 of the 2 hooks before the guard \("same", "same"\)/,
+    })
+    const nameless = Object.defineProperty(async () => {}, 'name', { value: '' })
+    t.equal(
+      await bootOf(t, {
+        before: withHooks(nameless, listed),
+        auth: { hooksBeforeGuard: ['same', nameless] },
+      }),
+      undefined,
+      'beside names',
+    )
+  },
+)
+
+t.test('the error says whose the hook is, in which order, and the line to write', async (t) => {
+  const boot = await bootOf(t, {
+    async before(app) {
+      await app.register(cors)
+      await app.register(websocket)
+      app.addHook('onRequest', hook('mine'))
+      app.addHook('onRequest', hook('theirs'))
+    },
+    auth: { hooksBeforeGuard: ['mine'] },
+  })
+  const message = boot?.message ?? ''
+  t.match(message, /the onRequest hook without a name of the package @fastify\/websocket \(/)
+  t.match(message, /websocket\/index\.js:\d+\) runs before the guard\./)
+  t.match(message, /number 2 of the 4 hooks .* \("handleCors", without a name, "mine", "theirs"\)/)
+  t.match(message, /, after the plugins @fastify\/cors, @fastify\/websocket\./)
+  t.match(message, /hooksBeforeGuard: \['mine', theFunction, 'theirs'\]$/)
+
+  const ofHost = await bootOf(t, { before: (app) => void app.addHook('onRequest', hook('x')) })
+  t.match(ofHost?.message, /"x" \(.*boot\.test\.ts:\d+\) runs before the guard/)
+})
+
+t.test('hooks of all other kinds run after the guard, wherever they were added', async (t) => {
+  const ran: string[] = []
+  const { ask } = await startHost(t, {
+    before(app) {
+      app.addHook('onRoute', (route) => {
+        const { handler } = route
+        route.handler = function wrapped(...args) {
+          ran.push('wrapped handler')
+          return handler.apply(this, args)
+        }
+        route.onRequest = async () => void ran.push('onRequest of the route')
+      })
+      app.addHook('preParsing', async () => void ran.push('preParsing'))
+      app.addHook('preValidation', async () => void ran.push('preValidation'))
+      app.addHook('preHandler', async () => void ran.push('preHandler'))
+      app.post('/early', async () => 'early')
+    },
+  })
+  t.equal((await ask('POST', '/early', { key: null, body: {} })).status, 401)
+  t.same(ran, [])
+  t.equal((await ask('POST', '/early', { body: {} })).status, 200)
+  t.same(ran, [
+    'onRequest of the route',
+    'preParsing',
+    'preValidation',
+    'preHandler',
+    'wrapped handler',
+  ])
 })
 
 t.test(
@@ -155,7 +233,11 @@ t.test('a wrong option is named', async (t) => {
     ],
     [{ scopes: ['ok', 'read'] }, /"scopes".*element \[1\] is "read"/],
     [{ scopes: ['a b'] }, /"scopes"/],
-    [{ hooksBeforeGuard: [''] }, /"hooksBeforeGuard"/],
+    [
+      { hooksBeforeGuard: [''] },
+      /"hooksBeforeGuard" must be a list of functions, or of their names/,
+    ],
+    [{ hooksBeforeGuard: [5] }, /"hooksBeforeGuard".*element \[0\]/],
     [{ requestContext: 'yes' }, /"requestContext"/],
   ]
   for (const [options, message] of rows) {

@@ -25,6 +25,8 @@ const compilerOptions = {
   allowJs: true,
   checkJs: true,
   noEmit: true,
+  // Applications of NestJS.
+  experimentalDecorators: true,
 }
 
 /** A document's blocks, or the examples: files by name, in a folder of their own. */

@@ -30,6 +30,9 @@ type Person = { id: string; isAdmin: boolean } | null
 export declare const personOf: (request: FastifyRequest) => Promise<Person>
 `,
   'packages/core/docs/events.md': APP,
+  'docs/hosts.md': `${APP}
+export declare const svcAuth: typeof import('@svc/auth').svcAuth
+`,
   'docs/testing.md': `export declare const receiver: typeof import('@svc/testing').receiver`,
   'docs/migrations.md': `${APP}
 ${SVC_CORE}

@@ -37,8 +37,9 @@ export function runProgram(
   folder: string,
   name: string,
   environment: Record<string, string>,
+  ...options: string[]
 ): Program {
-  const child = spawn(process.execPath, [name], {
+  const child = spawn(process.execPath, [name, ...options], {
     cwd: folder,
     env: { PATH: process.env['PATH']!, ...environment },
   })

@@ -33,7 +33,7 @@ const options: SvcAuthOptions = {
   rateLimit,
   webhooksManagementPaths: ['/_webhooks'],
   scopes: ['billing:read'],
-  hooksBeforeGuard: ['mine'],
+  hooksBeforeGuard: ['mine', async () => {}],
   requestContext: true,
   roles: { viewer: ['read', 'billing:*'] },
   maxKeysPerTenant: 100,

@@ -232,9 +232,9 @@ export const AuthAlreadyRegistered = createError(
 )
 
 /** An `onRequest` hook would run, and could answer, before the guard. Thrown at boot. */
-export const HookBeforeGuard = createError<[string, string]>(
+export const HookBeforeGuard = createError<[string, string, string, string]>(
   'SVC_AUTH_HOOK_BEFORE_GUARD',
-  'svcAuth: on %s the onRequest hook %s runs before the guard: register it after svcAuth, or, if it may answer unauthenticated requests, list its name in the option "hooksBeforeGuard"',
+  'svcAuth: on %s the onRequest hook %s runs before the guard. It is %s. Register it after svcAuth, or, if it may answer requests without a key, write among the options of svcAuth (theFunction stands for a function without a name): %s',
   500,
 )
 

@@ -186,8 +186,8 @@ export const rules: OptionRules = {
   },
   openapi: { expects: 'true or false', is: isBoolean, default: true },
   hooksBeforeGuard: {
-    expects: 'a list of names of functions',
-    each: isString,
+    expects: 'a list of functions, or of their names',
+    each: (hook) => isString(hook) || isFunction(hook),
     default: [],
   },
   requestContext: { expects: 'true or false', is: isBoolean },

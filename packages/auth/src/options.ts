@@ -1,5 +1,6 @@
 import { InvalidOption } from '@svc/core'
 import { resolveOptions, type ResolvedOptions } from '@svc/core/internal'
+import type { onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
 import { InvalidRole } from './errors.ts'
 import type { GithubKey } from './github-alerts.ts'
 import { MAX_LIMITS, repeatedSpan, type Limit, type Plan } from './limit-fields.ts'
@@ -139,12 +140,13 @@ export interface SvcAuthOptions {
   /** Whether the management routes are part of the host's OpenAPI document. @default true */
   openapi?: boolean | undefined
   /**
-   * Names of the functions of `onRequest` hooks that may run before the guard, beside those of
-   * `@fastify/request-context`, `@fastify/cors` and `@fastify/helmet`. A minifier changes names of
-   * functions, and the host does not boot then: keep these names (esbuild: `keepNames`).
+   * Functions of `onRequest` hooks that may run before the guard, beside those of
+   * `@fastify/request-context`, `@fastify/cors` and `@fastify/helmet`. A name lets every function of
+   * that name pass, a function itself only that one. A minifier changes names of functions, and the
+   * host does not boot then: keep these names (esbuild: `keepNames`).
    * @default []
    */
-  hooksBeforeGuard?: string[] | undefined
+  hooksBeforeGuard?: (string | onRequestHookHandler | onRequestAsyncHookHandler)[] | undefined
   /**
    * Whether the guard writes `auth.userId`, `auth.scopes`, `auth.bootstrap` and `auth.tenant` into the
    * request context.

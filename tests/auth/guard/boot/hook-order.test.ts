@@ -61,7 +61,7 @@ t.test('a hook before the guard is named, with the route', async (t) => {
         app.addHook('onRequest', async () => {})
         await addGuard()
       },
-      /on 404s below "\/" the onRequest hook \(it has no name\)/,
+      /on 404s below "\/" the onRequest hook without a name/,
     ],
     [
       async (app, addGuard) => {

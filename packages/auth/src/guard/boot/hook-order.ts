@@ -7,6 +7,9 @@ import {
   UnsupportedFastify,
 } from '../../errors.ts'
 import type { RegisteredRoute } from '../policy/registered-routes.ts'
+import { placeOf } from './function-place.ts'
+
+const PLUGIN_NAME = '@svc/auth'
 
 const REQUEST_CONTEXT_HOOK = 'requestContextHook'
 
@@ -51,20 +54,51 @@ export function assertGuardFirst(
   app: FastifyInstance,
   guard: Hook,
   routes: readonly RegisteredRoute[],
-  mayRunBefore: readonly string[],
+  mayRunBefore: readonly (string | Hook)[],
 ): void {
-  const allowed = [...KNOWN_HOOKS, ...mayRunBefore]
+  const isAllowed = (hook: Hook) =>
+    KNOWN_HOOKS.includes(hook.name) ||
+    mayRunBefore.some((allowed) => allowed === hook || allowed === hook.name)
   for (const context of contextsOf(app)) {
     const hooks = hooksOf(context).onRequest
     const position = hooks.indexOf(guard)
     if (position === -1) throw new GuardNotGlobal(nameOf(context, routes))
-    const early = hooks.slice(0, position).find((hook) => !allowed.includes(hook.name))
-    if (early) {
-      const hook = early.name === '' ? '(it has no name)' : `"${early.name}"`
-      throw new HookBeforeGuard(nameOf(context, routes), hook)
+    const before = hooks.slice(0, position)
+    const refused = before.filter((hook) => !isAllowed(hook))
+    if (refused.length > 0) {
+      throw new HookBeforeGuard(
+        nameOf(context, routes),
+        ...describe(refused[0]!, before, context),
+        lineFor([...mayRunBefore, ...refused.map((hook) => hook.name || hook)]),
+      )
     }
   }
 }
+
+/** Whose the hook is, and in which order it came: the plugins were registered in the order of their hooks. */
+function describe(
+  hook: Hook,
+  before: readonly Hook[],
+  { pluginName }: FastifyInstance,
+): [hook: string, order: string] {
+  const found = placeOf(hook)
+  const place = found ? ` (${found.place})` : ''
+  const of = found?.packageName === undefined ? '' : ` of the package ${found.packageName}`
+  const names = before.map(quotedName).join(', ')
+  const position = `number ${before.indexOf(hook) + 1} of the ${before.length} hooks before the guard (${names})`
+  const chain = pluginName.split(' -> ')
+  const plugins = chain
+    .slice(0, chain.includes(PLUGIN_NAME) ? chain.indexOf(PLUGIN_NAME) : chain.length)
+    .filter((name) => name !== 'fastify' && !name.startsWith('@svc/'))
+  const order = plugins.length > 0 ? `, after the plugins ${plugins.join(', ')}` : ''
+  return [`${quotedName(hook)}${of}${place}`, position + order]
+}
+
+const quotedName = ({ name }: Hook): string => (name === '' ? 'without a name' : `"${name}"`)
+
+/** A function is shown by its name, which is what the host calls it in most cases. */
+const lineFor = (hooks: readonly (string | Hook)[]): string =>
+  `hooksBeforeGuard: [${hooks.map((hook) => (typeof hook === 'string' ? `'${hook}'` : hook.name || 'theFunction')).join(', ')}]`
 
 /**
  * Routes outside of the plugin that registered svcAuth have no `request.auth`.
