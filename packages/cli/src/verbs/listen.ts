@@ -3,8 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { HostApi, reasonOf, urlOf } from '../host-api.ts'
 import { signedDelivery } from '../signed-delivery.ts'
 import { DONE, Unreachable, type AddVerb, type Context, type ExitCode } from '../verb.ts'
-import { newWebhookSecret } from './secret.ts'
-import { assertSecret } from './sink.ts'
+import { assertWebhookSecret, newWebhookSecret } from './secret.ts'
 
 interface Options {
   to: string
@@ -47,7 +46,7 @@ async function relay(context: Context, options: Options): Promise<ExitCode> {
   const { signal } = context
   const api = new HostApi(context, options.url)
   const to = urlOf('--to', options.to)
-  assertSecret(options.secret)
+  assertWebhookSecret(options.secret)
   const secret = options.secret ?? newWebhookSecret()
   const events: Record<string, string> = options.events ? { events: options.events } : {}
   let { cursor } = await api.get<FeedPage>('/feed', { ...events, limit: '1' })

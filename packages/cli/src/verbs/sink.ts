@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { InvalidDelivery, InvalidVerification, verifyDelivery } from '@svc/receiver'
+import { InvalidDelivery, verifyDelivery } from '@svc/receiver'
 import { DONE, WrongUsage, type AddVerb, type Context, type ExitCode } from '../verb.ts'
+import { assertWebhookSecret } from './secret.ts'
 
 interface Options {
   port: string
@@ -30,7 +31,7 @@ export const sink: AddVerb = (program, context) => {
 async function receive(context: Context, options: Options): Promise<ExitCode> {
   const port = integerOf('--port', options.port, 0, 65_535)
   const answer = integerOf('--answer', options.answer, 200, 599)
-  assertSecret(options.secret)
+  assertWebhookSecret(options.secret)
   const server = createServer((request, response) => {
     void handle(context, options, answer, request, response)
   })
@@ -43,16 +44,6 @@ async function receive(context: Context, options: Options): Promise<ExitCode> {
   server.close()
   server.closeAllConnections()
   return DONE
-}
-
-/** @throws WrongUsage where it is none that verifies anything */
-export function assertSecret(secret: string | undefined): void {
-  if (secret === undefined) return
-  try {
-    verifyDelivery({ headers: {}, body: '', secret })
-  } catch (error) {
-    if (error instanceof InvalidVerification) throw new WrongUsage(`--secret: ${error.message}`)
-  }
 }
 
 const LONGEST_BODY = 16 * 1024 * 1024

@@ -27,7 +27,7 @@ export function planAll({ url, schema, log, grantTo }: Upkeep): Promise<string[]
         texts.push(`${(names?.statement(text) ?? text).replace(/^\/\*\*\//, '').trim()}`)
         return { rows: [] }
       }
-      await run({ query } as unknown as Db)
+      await run({ query })
       if (texts.length === 0) return
       const all = texts.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n')
       // pg-boss's scripts have a transaction of their own.
@@ -42,7 +42,7 @@ export function planAll({ url, schema, log, grantTo }: Upkeep): Promise<string[]
         await collect('the table of migrations', (plan) =>
           createMigrationsTable({
             query: (text) => (text.startsWith('select') ? db.query(text) : plan.query(text)),
-          } as Db),
+          }),
         )
       }
       hasTable = true
