@@ -41,7 +41,7 @@ export async function use(app: FastifyInstance): Promise<void> {
   await app.register(svcCore, { events, eventValidation: 'warn' })
   const { publish, subscribe } = app.svc.events
   await publish('order.created', { id: 1, note: 'n' }, { id: 'order-1' })
-  await publish('order.imported', 'anything')
+  await publish('order.imported', { anything: 1 })
   await subscribe('order.created', ({ id, note }, event) => {
     const typed: [number, string | undefined, string] = [id, note, event.id]
     return typed

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { validationMessage } from '../actions/validate-input.ts'
 import { InvalidOption, PayloadMismatch } from '../errors.ts'
-import { isPlainObject, kindOf } from '../options/check-options.ts'
+import { isFunction, isPlainObject, kindOf } from '../options/check-options.ts'
 import type { EventDefinition, EventDefinitions } from './define-events.ts'
 import { checkedHostEventName } from './validate-event.ts'
 
@@ -55,11 +55,12 @@ export class Catalogue {
     this.entries = Object.entries(events).map(([name, definition]) => {
       checkedHostEventName(name)
       assertDefinition(name, definition)
-      const validate = compile(name, definition.payload, log)
+      const payload = jsonSchemaOf(name, definition.payload)
+      const validate = compile(name, payload, log)
       const hasExample = definition.example !== undefined
       if (hasExample) assertExample(name, definition.example, validate)
       this.#validators.set(name, validate)
-      const { payload, description = null, example = null, deprecated = false } = definition
+      const { description = null, example = null, deprecated = false } = definition
       return { name, description, payload, example, hasExample, deprecated }
     })
   }
@@ -92,7 +93,7 @@ function assertDefinition(
     throw new InvalidOption(`${where} has no field "${unknown}"; there are: ${FIELDS.join(', ')}`)
   }
   const { payload, description, deprecated } = definition
-  if (!isPlainObject(payload)) {
+  if (!isPlainObject(payload) && !isFunction(payload)) {
     throw new InvalidOption(`${where} needs "payload", a JSON Schema, got ${kindOf(payload)}`)
   }
   if (description !== undefined && typeof description !== 'string') {
@@ -101,6 +102,44 @@ function assertDefinition(
   if (deprecated !== undefined && typeof deprecated !== 'boolean') {
     throw new InvalidOption(`${where}: "deprecated" must be true or false`)
   }
+}
+
+/** How a schema of a library gives its JSON Schema. @see https://standardschema.dev/json-schema */
+interface StandardSchema {
+  '~standard'?: {
+    vendor: string
+    jsonSchema?: { input?: (options: { target: string }) => unknown }
+  }
+}
+
+/**
+ * The JSON Schema of what is published: of a library's schema that of its input, since its transforms do not run.
+ *
+ * @throws InvalidOption
+ */
+function jsonSchemaOf(name: string, given: object): object {
+  const { '~standard': standard } = given as StandardSchema
+  const where = `svcCore: the option "events": the payload of "${name}"`
+  if (standard === undefined) {
+    if (isPlainObject(given)) return given
+    throw new InvalidOption(`${where} must be a schema, got a function`)
+  }
+  const { vendor, jsonSchema } = standard
+  if (!isFunction(jsonSchema?.input)) {
+    throw new InvalidOption(
+      `${where} is a schema of ${vendor} that cannot give its JSON Schema: use Zod 4.2, ArkType 2.1.28 or later, "toStandardJsonSchema" of @valibot/to-json-schema, or give the JSON Schema itself`,
+    )
+  }
+  let schema: unknown
+  try {
+    schema = jsonSchema.input({ target: 'draft-2020-12' })
+  } catch (error) {
+    throw new InvalidOption(
+      `${where} cannot be written as JSON Schema: ${(error as Error).message}`,
+    )
+  }
+  if (isPlainObject(schema)) return schema
+  throw new InvalidOption(`${where} gave ${kindOf(schema)} as its JSON Schema`)
 }
 
 /** A compiler for each: two events may have schemas of one `$id`. */

@@ -1,11 +1,15 @@
 import type { Static, TSchema } from '@sinclair/typebox'
+import type { Static as StaticOfSchema } from 'typebox'
 import { checkedHostEventName } from './validate-event.ts'
 
 /** What a host declares about one of its events. */
 export interface EventDefinition {
   /**
-   * The schema of its payload: of TypeBox, or a plain JSON Schema of draft 7 or 2020-12.
+   * The schema of its payload: of TypeBox (`@sinclair/typebox` or `typebox`), a plain JSON Schema of draft 7 or
+   * 2020-12, or of a library that can give the JSON Schema of its own, such as Zod 4.2. What is checked is the JSON
+   * Schema of its input: refinements and transforms of a library do not run.
    * @see https://json-schema.org/specification
+   * @see https://standardschema.dev/json-schema
    */
   payload: object
   /** What it means, for those who receive it. @default none */
@@ -29,8 +33,17 @@ export type EventsOf<Definitions> = {
     : unknown
 }
 
-/** A plain JSON Schema has no type at compile time. */
-type PayloadOf<Schema> = Schema extends TSchema ? Static<Schema> : unknown
+/** `unknown` for a plain JSON Schema that is not written down as a constant. */
+type PayloadOf<Schema> = Schema extends TSchema
+  ? Static<Schema>
+  : Schema extends StandardTyped<infer Input>
+    ? Input
+    : StaticOfSchema<Schema & {}>
+
+/** What Zod, Valibot, ArkType and others tell of their types. @see https://standardschema.dev */
+interface StandardTyped<Input> {
+  readonly '~standard': { readonly types?: { readonly input: Input } | undefined }
+}
 
 /**
  * Describes the events of a host, for the option `events` of `svcCore`.
