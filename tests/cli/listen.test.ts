@@ -82,7 +82,7 @@ t.test('with a base path, a secret and --json', async (t) => {
 t.test('listen says why it cannot begin', async (t) => {
   const { url } = await startHost(t)
   const to = ['--to', 'http://127.0.0.1:1/hook']
-  for (const [args, env, exitCode, says] of [
+  const cases: [string[], Record<string, string>, number, RegExp][] = [
     [[...to, '--url', url], {}, 2, /SVC_KEY is not set/],
     [[...to], { SVC_KEY: KEY }, 2, /required option '--url/],
     [['--to', 'hook', '--url', url], { SVC_KEY: KEY }, 2, /--to must be a URL/],
@@ -91,11 +91,14 @@ t.test('listen says why it cannot begin', async (t) => {
     [[...to, '--url', url], { SVC_KEY: 'another-key-of-this-test' }, 3, /key/],
     [[...to, '--url', 'http://127.0.0.1:1'], { SVC_KEY: KEY }, 3, /cannot be reached/],
     [[...to, '--url', `${url}/nowhere`], { SVC_KEY: KEY }, 1, /give --url with the base path/],
-  ] as [string[], Record<string, string>, number, RegExp][]) {
-    const { exitCode: code, errors } = await svc(t, ['listen', ...args], env)
-    t.equal(code, exitCode, `${args.join(' ')}: ${errors.join()}`)
-    t.match(errors.join('\n'), says)
-  }
+  ]
+  await Promise.all(
+    cases.map(async ([args, env, expected, says]) => {
+      const { exitCode, errors } = await svc(t, ['listen', ...args], env)
+      t.equal(exitCode, expected, args.join(' '))
+      t.match(errors.join('\n'), says)
+    }),
+  )
 })
 
 t.test('svc sink verifies deliveries, prints them and answers as it is told', async (t) => {

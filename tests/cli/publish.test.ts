@@ -75,17 +75,20 @@ t.test('the payload may be in a file, and is JSON', async (t) => {
   t.match(await send('order.created', '--payload', '@order.json'), { exitCode: 0 })
   await until(() => handled.length > 0)
   t.strictSame(handled, [['from a file']])
-  for (const [args, says] of [
+  const cases = [
     [['order.created', '--payload', '{id:7}'], /the payload is not JSON/],
     [['order.created', '--payload', '@none.json'], /cannot be read: ENOENT/],
     [['order created'], /an event name is 1 to 200/],
     [['svc.key.created'], /begin with "svc\."/],
     [['order.created', '--tenant', 'a b'], /tenant/],
-  ] as const) {
-    const { exitCode, errors } = await send(...args)
-    t.equal(exitCode, 2, args.join(' '))
-    t.match(errors.join('\n'), says)
-  }
+  ] as const
+  await Promise.all(
+    cases.map(async ([args, says]) => {
+      const { exitCode, errors } = await send(...args)
+      t.equal(exitCode, 2, args.join(' '))
+      t.match(errors.join('\n'), says)
+    }),
+  )
 })
 
 t.test('a verb changes nothing of what the hosts have declared', async (t) => {
@@ -198,15 +201,18 @@ t.test('svc create-key makes a key that works, and the user once', async (t) => 
   t.not(ofAcme.userId, facts.userId)
   t.equal((await app.svc.auth.listUsers()).length, 2)
 
-  for (const [args, says] of [
+  const cases = [
     [['create-key', '--email', 'a@b.c'], /required option '--name <name>'/],
     [['create-key', '--email', 'ada', '--name', 'Ada'], /email/],
     [['create-key', '--email', 'a@b.c', '--name', 'A', '--expires', 'soon'], /--expires must be/],
-  ] as const) {
-    const { exitCode, errors } = await svc(t, args, env)
-    t.equal(exitCode, 2, args.join(' '))
-    t.match(errors.join('\n'), says)
-  }
+  ] as const
+  await Promise.all(
+    cases.map(async ([args, says]) => {
+      const { exitCode, errors } = await svc(t, args, env)
+      t.equal(exitCode, 2, args.join(' '))
+      t.match(errors.join('\n'), says)
+    }),
+  )
 })
 
 t.test('in another schema, and where tables are missing', async (t) => {
