@@ -102,6 +102,8 @@ export const importDirections: OxlintOverride[] = [
 
   imports(['packages/core/src/**'], core),
   imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, openTelemetry, aboveCore),
+  // It registers the plugin, as a host does.
+  imports(['packages/core/src/create-svc.ts'], everywhere, aboveCore),
   ...coreLayers.flat().map((folder) => inCore(folder, '**')),
   // It is a host of its own.
   imports(['packages/core/src/cli/**'], core, outside('cli')),

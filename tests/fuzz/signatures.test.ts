@@ -13,7 +13,7 @@ const signsBody = async (vector: Vector): Promise<boolean> =>
 
 async function accepts(vector: Vector): Promise<boolean> {
   const { verify } = presetOf(vector)(optionsFor(vector))
-  const body = vector.certificate ?? ''
+  const body = vector.keySet ?? vector.certificate ?? ''
   const certificate = new ProviderClient(async () => ({ statusCode: 200, body }), Date.now, [body])
   const request = requestOf(vector)
   return (await verify(request, vector.body, lookupOf(vector), certificate)) === true

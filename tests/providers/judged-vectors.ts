@@ -29,6 +29,7 @@ const originOf = ({ url = 'https://example.com/hooks' }: Vector): string =>
 function providerOf(vector: Vector): Provider {
   const id = vector.provider as ProviderId
   const { secret, needs = [] }: Preset = presets[id]
+  const { keySet } = vector
   const values: Record<string, string> = {
     publicOrigin: originOf(vector),
     verifyToken: 'a token',
@@ -43,6 +44,7 @@ function providerOf(vector: Vector): Provider {
   return make({
     ...(secret !== null && { secret: vector.secret ?? vector.publicKey }),
     ...Object.fromEntries(names.map((name) => [name, values[name]])),
+    ...(keySet !== undefined && { fetch: async () => new Response(keySet) }),
     ...vector.options,
   })
 }

@@ -234,6 +234,7 @@ t.test('App Store: a chain to a root of the provider, judged when it was signed'
     'what may not sign': signed(claims(), [unmarked, X5C[1]!, X5C[2]!]),
     'no certificate': signed(claims(), ['AAAA', X5C[1]!, X5C[2]!]),
     'before it was valid': signed(claims({ signedDate: Date.UTC(2020, 1) })),
+    'after it was valid': signed(claims({ signedDate: Date.UTC(2200, 1) })),
     'no date': signed(claims({ signedDate: undefined })),
     'no signature': post({}, '{"signedPayload":"a.b"}'),
     nothing: post({}, '{}'),
@@ -390,9 +391,25 @@ t.test('Braintree: XML in a form, and a challenge that signs nothing else', asyn
       body: '',
     })
   const digits = '20f9f8ed05f77439fe955c977e4c8a53'
-  t.equal(await (await challenge(digits))?.text(), `public_1|${sha1(digits)}`)
+  // What webhookNotification.verify of braintree 3.40.0 answers.
+  const answer = 'public_1|b11aa07fe673137b9e1f1b9382124981340e81ce'
+  t.equal(await (await challenge(digits))?.text(), answer)
   const payload = encodeURIComponent(Buffer.from(xml).toString('base64'))
   for (const text of [payload, `${digits}0`, 'abc', '']) t.equal(await challenge(text), null, text)
+})
+
+t.test('Shopify: Events have their topic, action and id in headers of their own', async (t) => {
+  const shopify = providers.shopify({ secret })
+  const verify = (body: string, headers: Record<string, string>) => {
+    const signature = createHmac('sha256', secret).update(body).digest('base64')
+    return shopify.verify(post({ 'shopify-hmac-sha256': signature, ...headers }, body))
+  }
+  const headers = { 'shopify-topic': 'Product', 'shopify-webhook-id': 'w-1' }
+  const both = { ...headers, 'shopify-action': 'update' }
+  const named = { event: 'shopify.Product.update', id: 'w-1' }
+  t.match(await verify('{"topic":"Product","action":"update"}', headers), named)
+  t.match(await verify('{}', both), named)
+  t.match(await verify('{}', headers), { event: 'shopify.Product', id: 'w-1' })
 })
 
 t.test('Daily: the test of a new URL is answered, with its proof if it has one', async (t) => {

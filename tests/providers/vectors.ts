@@ -40,6 +40,8 @@ export interface Vector {
   publicKey?: string
   signingKey?: string
   certificate?: string
+  /** The key set that the provider serves. */
+  keySet?: string
   webhookId?: string
   /** Other options that the receiver gives. */
   options?: Record<string, unknown>

@@ -196,17 +196,80 @@ t.test('a signed text is a payload where it does not claim to be JSON', async (t
   t.match(await github.verify(sign('null')), { ok: false }, 'JSON that is no event')
 })
 
+t.test('a name of JavaScript in a body is a name like others', async (t) => {
+  const body = '{"__proto__":{"polluted":1},"constructor":{"prototype":2}}'
+  const github = await providers.github({ secret }).verify({ ...push(body), body })
+  t.match(github, { ok: true })
+  const fields = '__proto__=1&toString=2&payload=%7B%22__proto__%22%3A%7B%22polluted%22%3A1%7D%7D'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const v0 = createHmac('sha256', secret).update(`v0:${timestamp}:${fields}`).digest('hex')
+  const slack = await providers.slack({ secret }).verify({
+    method: 'POST',
+    url: URL_,
+    headers: {
+      ...headers,
+      'x-slack-request-timestamp': timestamp,
+      'x-slack-signature': `v0=${v0}`,
+    },
+    body: fields,
+  })
+  t.match(slack, { ok: true })
+  for (const verified of [github, slack]) {
+    const payload = verified.ok ? (verified.payload as Record<string, unknown>) : {}
+    t.ok(Object.hasOwn(payload, '__proto__'))
+    t.equal(payload['polluted'], undefined)
+  }
+  t.equal(({} as Record<string, unknown>)['polluted'], undefined)
+})
+
 t.test('what was not signed is refused with an error of the host', async (t) => {
   const github = providers.github({ secret })
-  for (const body of [{ ref: 'main' }, [1, 2], null, undefined] as never[]) {
-    await t.rejects(github.verify({ ...push(), body }), {
+  const { headers, ...sent } = push()
+  const arrived = { ...sent, headers: { ...headers, 'content-length': '14' } }
+  for (const body of [{ ref: 'main' }, {}, [1, 2], 5, null, undefined] as never[]) {
+    await t.rejects(github.verify({ ...arrived, body }), {
       name: 'TypeError',
       message: /"body" must/,
     })
   }
+  for (const parsed of [{ ref: 'main' }, [], 5] as never[]) {
+    await t.rejects(github.verify({ ...push(), body: parsed }), { name: 'TypeError' })
+  }
   const read = web(push())
   await read.text()
   await t.rejects(github.verify(read), { name: 'TypeError' }, 'a host has read it already')
+})
+
+t.test('a request without a body is refused, whatever a parser leaves of it', async (t) => {
+  const github = providers.github({ secret })
+  const { headers, ...request } = push()
+  for (const length of [{}, { 'content-length': '0' }] as Record<string, string>[]) {
+    // Of Express 5, of Express 4, of others.
+    for (const body of [undefined, {}, null] as never[]) {
+      const sent = { ...request, headers: { ...headers, ...length }, body }
+      t.match(await github.verify(sent), { ok: false, retry: false, reason: /signature/ })
+    }
+  }
+})
+
+t.test('what is no request is named as such', async (t) => {
+  const github = providers.github({ secret })
+  const { method, url, headers, body } = push()
+  for (const wrong of [
+    undefined,
+    null,
+    body,
+    {},
+    { url, headers, body },
+    { method, headers, body },
+    { method, url, body },
+    { method, url, headers: null, body },
+  ] as never[]) {
+    const error = { name: 'TypeError', message: /^the request must be a Request, or \{/ }
+    await t.rejects(github.verify(wrong), error)
+    await t.rejects(providers.slack({ secret }).handshake(wrong), error)
+  }
 })
 
 t.test('headers may be those of the Fetch standard, and the method in any case', async (t) => {
@@ -341,14 +404,74 @@ t.test('a key server that is away is no fault of the sender', async (t) => {
     ['does not answer', () => Promise.reject(new TypeError('fetch failed')), 'away'],
     ['answers 503', () => new Response(null, { status: 503 }), 'away'],
     ['answers without an end', endless, 'away'],
-    ['redirects', () => Response.redirect('https://127.0.0.1/'), false],
-    ['answers what is no JSON', () => new Response('<html>'), false],
+    ['redirects', () => Response.redirect('https://127.0.0.1/'), 'away'],
+    ['has nothing', () => new Response(null, { status: 404 }), 'away'],
+    ['answers what is no JSON', () => new Response('<html>'), 'away'],
+    ['answers what is no key set', () => Response.json({ error: 'busy' }), 'away'],
     ['answers other keys', () => Response.json({ keys: [null, 5, {}] }), false],
   ]
   for (const [what, answer, verdict] of answers) {
     t.equal(away(await keyServer(answer).provider.verify(message('k1'))), verdict, what)
   }
   t.equal(away(await keyServer(() => keySet()).provider.verify(message('k1'))), true)
+})
+
+t.test('what is no key set is not kept, and the former one is used meanwhile', async (t) => {
+  let now = Date.now()
+  t.intercept(Date, 'now', { value: () => now })
+  const page = () => new Response('<html>', { headers: { 'cache-control': 'max-age=3600' } })
+  const server = keyServer(page)
+  t.equal(away(await server.provider.verify(message('k1'))), 'away')
+  server.answer = () => keySet()
+  t.equal(away(await server.provider.verify(message('k1'))), true)
+  server.answer = page
+  now += 3_601_000
+  t.equal(away(await server.provider.verify(message('k1'))), true)
+})
+
+t.test('a key that is unknown while its server is away is not the fault of a sender', async (t) => {
+  let now = Date.now()
+  t.intercept(Date, 'now', { value: () => now })
+  const server = keyServer(() => keySet())
+  t.equal(away(await server.provider.verify(message('k1'))), true)
+  server.answer = () => new Response(null, { status: 503 })
+  now += 61_000
+  for (let n = 0; n < 5; n++) {
+    t.equal(away(await server.provider.verify(message('k2'))), 'away')
+    t.equal(away(await server.provider.verify(message('k1'))), true, 'another is known')
+  }
+  t.equal(server.asked.length, 2, 'it is asked once a minute')
+  server.answer = () => keySet('k2')
+  now += 61_000
+  t.equal(away(await server.provider.verify(message('k2'))), true)
+})
+
+t.test('whatever hosts a stranger names, few are contacted in a minute', async (t) => {
+  const asked = new Set<string>()
+  const sns = providers.sns({
+    topicArn: NEEDS.topicArn,
+    fetch: async (url) => {
+      asked.add(new URL(new Request(url).url).hostname)
+      return new Response(null, { status: 404 })
+    },
+  })
+  for (let n = 0; n < 100; n++) {
+    const region = `aa-${String.fromCharCode(97 + (n % 26))}${'b'.repeat(n / 26)}-1`
+    const forged = {
+      Type: 'Notification',
+      Message: 'm',
+      MessageId: 'i',
+      SignatureVersion: '2',
+      Signature: 'AAAA',
+      SigningCertURL: `https://sns.${region}.amazonaws.com/a.pem`,
+      Timestamp: new Date().toISOString(),
+      TopicArn: NEEDS.topicArn,
+    }
+    const body = JSON.stringify(forged)
+    const verdict = away(await sns.verify({ method: 'POST', url: '/', headers: {}, body }))
+    t.equal(verdict, n < 60 ? false : 'away')
+  }
+  t.equal(asked.size, 60)
 })
 
 t.test('a fetch that hangs is given up, also one that heeds no signal', async (t) => {
@@ -391,6 +514,60 @@ t.test('a handshake is answered, with the proof that the provider gives', async 
   t.equal(await slack.handshake(event), null, 'an event')
   t.equal(await providers.github({ secret }).handshake(push()), null, 'GitHub has none')
 })
+
+t.test('a handshake that a provider signs is answered to no one else', async (t) => {
+  const asked: [id: ProviderId, body: object, headers?: Record<string, string>][] = [
+    ['slack', { type: 'url_verification', challenge: 'c' }],
+    ['zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'p' } }],
+    ['discord', { type: 1, token: 't' }],
+    ['discord', { type: 0 }],
+    [
+      'twitch',
+      { challenge: 'c' },
+      { 'twitch-eventsub-message-type': 'webhook_callback_verification' },
+    ],
+    ['front', {}, { 'x-front-challenge': 'c' }],
+    ['daily', { test: 'test' }],
+  ]
+  const tested = [...new Set(asked.map(([id]) => id)), 'sns']
+  const signing = (Object.entries(presets) as [string, Preset][]).flatMap(([id, { handshakes }]) =>
+    handshakes?.some(({ method, signed: is }) => method === 'POST' && is !== false) ? [id] : [],
+  )
+  t.strictSame(tested.toSorted(), signing.toSorted(), 'that of SNS is in sns.test.ts')
+  for (const [id, body, headers = {}] of asked) {
+    const preset: Preset = presets[id]
+    const own = keysFor(preset.schemes[0]!)
+    const requestBy = ({ secret: text, private: key }: Pick<typeof own, 'secret' | 'private'>) => {
+      const privateKey = key?.export({ type: 'pkcs8', format: 'pem' }).toString()
+      const by = privateKey ? { privateKey } : { secret: text }
+      return plain(signed(id, body, { headers, ...by }))
+    }
+    const provider = providerWith(id, preset, own.secret)
+    const genuine = requestBy(own)
+    const answer = await provider.handshake(genuine)
+    t.ok(answer && answer.status < 300, `${id}: ${answer?.status}`)
+    const other = own.private
+      ? keysFor(preset.schemes[0]!)
+      : { secret: `${own.secret.slice(0, -2)}00` }
+    t.equal(await provider.handshake(requestBy(other)), null, `${id}: signed by another`)
+    const changed = genuine.body.toString().replace(/\}$/, ' }')
+    t.equal(await provider.handshake({ ...genuine, body: changed }), null, `${id}: another body`)
+    t.equal(await provider.handshake({ ...genuine, method: 'GET' }), null, `${id}: a GET`)
+  }
+})
+
+t.test(
+  'an answer is signed with the secret of several that the request is signed with',
+  async (t) => {
+    const asked = { event: 'endpoint.url_validation', payload: { plainToken: 'p' } }
+    const zoom = providers.zoom({ secret: ['the next', 'the present'] })
+    for (const secret of ['the present', 'the next']) {
+      const answer = await zoom.handshake(plain(signed('zoom', asked, { secret })))
+      const encryptedToken = createHmac('sha256', secret).update('p').digest('hex')
+      t.strictSame(await answer?.json(), { plainToken: 'p', encryptedToken })
+    }
+  },
+)
 
 t.test('a secret that a provider sends is kept by onHandshake, or refused', async (t) => {
   const kept: string[] = []

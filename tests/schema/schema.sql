@@ -769,18 +769,20 @@ begin
    order by p.subject collate "C", p.seconds
       on conflict do nothing;
   insert into svc."__svc.auth.quotas" (subject, period, period_start, granted)
-  select p.subject, p.period, '-infinity', 0
-    from jsonb_to_recordset(places) as p (subject text, period text, demanded boolean, ahead integer)
+  select p.subject, one, '-infinity', 0
+    from jsonb_to_recordset(places)
+           as p (subject text, period text, periods text[], demanded boolean, ahead integer),
+         unnest(coalesce(p.periods, array[p.period])) as one
    where p.period is not null and (p.demanded or p.ahead > 0)
-   order by p.subject collate "C", p.period collate "C"
+   order by p.subject collate "C", one collate "C"
       on conflict do nothing;
   perform from svc."__svc.auth.windows" as r
     join jsonb_to_recordset(places) as p (subject text, seconds integer)
       on r.subject = p.subject and r.per_seconds = p.seconds
    order by r.subject, r.per_seconds for update of r;
   perform from svc."__svc.auth.quotas" as r
-    join jsonb_to_recordset(places) as p (subject text, period text)
-      on r.subject = p.subject and r.period = p.period
+    join jsonb_to_recordset(places) as p (subject text, period text, periods text[])
+      on r.subject = p.subject and r.period = any (coalesce(p.periods, array[p.period]))
    order by r.subject, r.period for update of r;
   -- Read under the locks, so that a later grant has a later time.
   now_ms := coalesce(at_ms, extract(epoch from clock_timestamp())::float8 * 1000);
@@ -835,13 +837,13 @@ begin
 
   for place in
     select * from rows from (jsonb_to_recordset(places) as (subject text, seconds integer,
-      period text, "limit" integer, ahead integer, held integer, returned integer, stamp float8))
-      with ordinality as p (subject, seconds, period, lim, ahead, held, returned, stamp, nth)
+      period text, periods text[], "limit" integer, ahead integer, held integer, returned integer,
+      stamp float8)) with ordinality as p (subject, seconds, period, periods, lim, ahead, held, returned, stamp, nth)
   loop
     if is_short[place.nth] then place.ahead := 0; end if;
     if place.seconds is null then
-      select * into answer from svc."__svc.auth.grant_of_quota"(place.subject, place.period, place.lim,
-        wants[place.nth], place.ahead, place.returned, place.stamp, now_ms);
+      select * into answer from svc."__svc.auth.grant_of_quota"(place.subject, place.period,
+        coalesce(place.periods, array[place.period]), place.lim, wants[place.nth], place.ahead, place.returned, place.stamp, now_ms);
     else
       select * into answer from svc."__svc.auth.grant_of_window"(place.subject, place.seconds, place.lim,
         holder, late_ms, wants[place.nth], place.ahead, place.held, place.returned, place.stamp,
@@ -854,14 +856,16 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_of_quota"(whose text, quota_period text, lim integer, want integer, wanted_ahead integer, returned integer, returned_stamp double precision, now_ms double precision, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision)
+CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_of_quota"(whose text, quota_period text, periods text[], lim integer, want integer, wanted_ahead integer, returned integer, returned_stamp double precision, now_ms double precision, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision)
  RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   q svc."__svc.auth.quotas";
-  starts timestamptz := svc."__svc.auth.period_start"(quota_period, to_timestamp(now_ms / 1000));
+  at timestamptz := to_timestamp(now_ms / 1000);
+  starts timestamptz := svc."__svc.auth.period_start"(quota_period, at);
+  starts_ms float8;
 begin
   used := 0;
   ahead := 0;
@@ -869,7 +873,10 @@ begin
    where r.subject = whose and r.period = quota_period;
   -- Where the clock was set back the later period goes on.
   if q.period_start > starts then starts := q.period_start; end if;
-  stamp := extract(epoch from starts)::float8 * 1000;
+  starts_ms := extract(epoch from starts)::float8 * 1000;
+  select greatest(starts_ms,
+           extract(epoch from max(svc."__svc.auth.period_start"(one, at)))::float8 * 1000)
+    into stamp from unnest(periods) as one;
   if quota_period <> 'total' then
     valid_ms := extract(epoch from (starts at time zone 'utc' + ('1 ' || quota_period)::interval)
       at time zone 'utc')::float8 * 1000 - now_ms;
@@ -877,7 +884,7 @@ begin
   end if;
   if q.period is null then return; end if;
   used := case when q.period_start = starts then q.granted else 0 end;
-  if returned_stamp = stamp then used := greatest(0, used - returned); end if;
+  if returned_stamp >= starts_ms then used := greatest(0, used - returned); end if;
   -- A tenth of what is left: the last ones are taken one by one.
   ahead := greatest(0, least(wanted_ahead, (lim - used - want) / 10));
   used := used + want + ahead;
@@ -885,6 +892,14 @@ begin
      set period_start = starts, granted = used
    where r.subject = whose and r.period = quota_period
      and (r.period_start, r.granted) is distinct from (starts, used);
+  update svc."__svc.auth.quotas" as r
+     set period_start = greatest(r.period_start, begun.starts),
+         granted = want + ahead + case when r.period_start < begun.starts then 0
+           when returned_stamp < extract(epoch from r.period_start) * 1000 then r.granted
+           else greatest(0, r.granted - returned) end
+    from (select one as period, svc."__svc.auth.period_start"(one, at) as starts
+            from unnest(periods) as one where one <> quota_period) as begun
+   where r.subject = whose and r.period = begun.period;
 end
 $function$;
 
@@ -1992,6 +2007,7 @@ declare
   walked_count int;
   walked_to bigint;
   newest bigint;
+  has_patterns boolean := '*' = any(names) or exists (select from unnest(names) as one where one like '%.*');
 begin
   select * into feed_end from svc."__svc.feed_end"();
   settled := feed_end.settled;
@@ -2007,9 +2023,16 @@ begin
       order by position limit walked_at_most)
   ), wanted as materialized (
     -- The names are one set of rows for all events: they are hashed.
-    select *, sum(octet_length(payload) + 500) over (order by position) as bytes
+    select *, sum(octet_length(payload) + coalesce(octet_length(changed::text), 0) + 500)
+                over (order by position) as bytes
       from (select * from walked
-             where name in (select unnest(names)) and (of_tenant is distinct from '' or tenant is null)
+             where name in (
+                     select known.event_name from svc."__svc.subscriptions" as known
+                      where known.fans_out
+                        and (known.event_name = any(names)
+                             or has_patterns and exists (
+                                  select from svc."__svc.names_that_mean"(known.event_name) as one (meaning)
+                                   where one.meaning = any(names)))) and (of_tenant is distinct from '' or tenant is null)
              order by position limit most + 1) as found
   ), taken as materialized (
     select * from wanted

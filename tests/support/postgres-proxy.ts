@@ -17,6 +17,8 @@ export interface PostgresProxy {
   /** What ends a transaction reaches Postgres `ms` milliseconds late: its locks are held meanwhile. */
   slowCommits(ms: number): void
   mend(): void
+  /** New connections go to the server of this connection string. */
+  moveTo(database: string): void
   connections(): number
 }
 
@@ -39,7 +41,7 @@ export async function proxyPostgres(
   database: string,
   { refusesOptions = false, cutsOptions = false, fullFor = 0 }: ProxyOptions = {},
 ): Promise<PostgresProxy> {
-  const target = new URL(database)
+  let target = new URL(database)
   const sockets = new Set<Socket>()
   let state: 'open' | 'cut' | 'silent' = 'open'
   let delayMs = 0
@@ -121,6 +123,9 @@ export async function proxyPostgres(
       // A connection that has lost bytes cannot go on.
       if (state === 'silent') endAll()
       state = 'open'
+    },
+    moveTo(other) {
+      target = new URL(other)
     },
     connections: () => sockets.size / 2,
   }

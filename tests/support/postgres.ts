@@ -18,6 +18,10 @@ export interface OwnPostgres extends Postgres {
    * Does not wait: connections are refused until it is back.
    */
   restart: () => void
+  /** Kills it, as a machine that fails. Does not wait. */
+  kill: () => void
+  /** Of a server that follows it, and becomes a primary by `select pg_promote()`. */
+  standby: string | undefined
 }
 
 /** The server that `DATABASE_URL` names where it is set, else one of our own. */
@@ -31,13 +35,21 @@ export async function usePostgres(): Promise<Postgres> {
  * with this process however this process ends, SIGKILL included. It does not keep the process alive.
  *
  * @param settings server settings over ours, such as `{ fsync: 'on' }`
+ * @param options `standby`: with a second server that has each commit before it is acknowledged
  */
-export async function startPostgres(settings: Record<string, string> = {}): Promise<OwnPostgres> {
+export async function startPostgres(
+  settings: Record<string, string> = {},
+  { standby = false } = {},
+): Promise<OwnPostgres> {
   // The keeper holds on to the server as long as this pipe is open, and the kernel closes the pipe of
   // a dead process. In a session of its own, the keeper does not hear a terminal's Ctrl-C.
   const keeper = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'postgres', 'keeper.ts'), JSON.stringify(settings)],
+    [
+      join(import.meta.dirname, 'postgres', 'keeper.ts'),
+      JSON.stringify(settings),
+      ...(standby ? ['standby'] : []),
+    ],
     {
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
@@ -46,7 +58,11 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     },
   )
   const ended = once(keeper, 'exit')
-  const said = JSON.parse((await text(keeper.stdout)) || '{}') as { url?: string; error?: string }
+  const said = JSON.parse((await text(keeper.stdout)) || '{}') as {
+    url?: string
+    standby?: string
+    error?: string
+  }
   if (!said.url) throw new Error(said.error ?? 'The embedded Postgres could not be started.')
   keeper.unref()
   const leash = keeper.stdin as unknown as { unref(): void }
@@ -60,6 +76,8 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
       await ended
     },
     restart: () => void keeper.stdin.write('restart\n'),
+    kill: () => void keeper.stdin.write('kill\n'),
+    standby: said.standby,
   }
 }
 

@@ -192,9 +192,10 @@ as $$
     else date_trunc(quota_period, at, 'utc') end
 $$;
 
--- The same of one quota. Its grants count for the period that its stamp begins.
+-- The same of one quota. What is granted or taken back counts for all `periods`: the plans of a tenant may
+-- have several. A grant counts for the periods that have begun by its stamp.
 create function svc."__svc.auth.grant_of_quota"(
-  whose text, quota_period text, lim integer, want integer, wanted_ahead integer,
+  whose text, quota_period text, periods text[], lim integer, want integer, wanted_ahead integer,
   returned integer, returned_stamp float8, now_ms float8,
   out ahead integer, out stamp float8, out used bigint, out valid_ms float8, out retry_ms float8
 )
@@ -203,7 +204,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   q svc."__svc.auth.quotas";
-  starts timestamptz := svc."__svc.auth.period_start"(quota_period, to_timestamp(now_ms / 1000));
+  at timestamptz := to_timestamp(now_ms / 1000);
+  starts timestamptz := svc."__svc.auth.period_start"(quota_period, at);
+  starts_ms float8;
 begin
   used := 0;
   ahead := 0;
@@ -211,7 +214,10 @@ begin
    where r.subject = whose and r.period = quota_period;
   -- Where the clock was set back the later period goes on.
   if q.period_start > starts then starts := q.period_start; end if;
-  stamp := extract(epoch from starts)::float8 * 1000;
+  starts_ms := extract(epoch from starts)::float8 * 1000;
+  select greatest(starts_ms,
+           extract(epoch from max(svc."__svc.auth.period_start"(one, at)))::float8 * 1000)
+    into stamp from unnest(periods) as one;
   if quota_period <> 'total' then
     valid_ms := extract(epoch from (starts at time zone 'utc' + ('1 ' || quota_period)::interval)
       at time zone 'utc')::float8 * 1000 - now_ms;
@@ -219,7 +225,7 @@ begin
   end if;
   if q.period is null then return; end if;
   used := case when q.period_start = starts then q.granted else 0 end;
-  if returned_stamp = stamp then used := greatest(0, used - returned); end if;
+  if returned_stamp >= starts_ms then used := greatest(0, used - returned); end if;
   -- A tenth of what is left: the last ones are taken one by one.
   ahead := greatest(0, least(wanted_ahead, (lim - used - want) / 10));
   used := used + want + ahead;
@@ -227,12 +233,20 @@ begin
      set period_start = starts, granted = used
    where r.subject = whose and r.period = quota_period
      and (r.period_start, r.granted) is distinct from (starts, used);
+  update svc."__svc.auth.quotas" as r
+     set period_start = greatest(r.period_start, begun.starts),
+         granted = want + ahead + case when r.period_start < begun.starts then 0
+           when returned_stamp < extract(epoch from r.period_start) * 1000 then r.granted
+           else greatest(0, r.granted - returned) end
+    from (select one as period, svc."__svc.auth.period_start"(one, at) as starts
+            from unnest(periods) as one where one <> quota_period) as begun
+   where r.subject = whose and r.period = begun.period;
 end
 $$;
 
 -- What a process gets of limits and quotas, for requests that wait and ahead of need.
 --   places: [{ subject, seconds, period, limit, demanded, ahead, held, returned, stamp }]. A limit has
---     `seconds`, a quota its `period`; `demanded`: a demand names it; the rest is as in
+--     `seconds`, a quota its `period`, and `periods` where it counts for more than its own; `demanded`: a demand names it; the rest is as in
 --     "grant_of_window".
 --   demands: [{ on: [[place, limit, reserved]], needs: [[cost, times]] }], the requests of a key. Each of
 --     them takes one of every limit and its cost of every quota that it is `on`, or nothing of any. What
@@ -282,18 +296,20 @@ begin
    order by p.subject collate "C", p.seconds
       on conflict do nothing;
   insert into svc."__svc.auth.quotas" (subject, period, period_start, granted)
-  select p.subject, p.period, '-infinity', 0
-    from jsonb_to_recordset(places) as p (subject text, period text, demanded boolean, ahead integer)
+  select p.subject, one, '-infinity', 0
+    from jsonb_to_recordset(places)
+           as p (subject text, period text, periods text[], demanded boolean, ahead integer),
+         unnest(coalesce(p.periods, array[p.period])) as one
    where p.period is not null and (p.demanded or p.ahead > 0)
-   order by p.subject collate "C", p.period collate "C"
+   order by p.subject collate "C", one collate "C"
       on conflict do nothing;
   perform from svc."__svc.auth.windows" as r
     join jsonb_to_recordset(places) as p (subject text, seconds integer)
       on r.subject = p.subject and r.per_seconds = p.seconds
    order by r.subject, r.per_seconds for update of r;
   perform from svc."__svc.auth.quotas" as r
-    join jsonb_to_recordset(places) as p (subject text, period text)
-      on r.subject = p.subject and r.period = p.period
+    join jsonb_to_recordset(places) as p (subject text, period text, periods text[])
+      on r.subject = p.subject and r.period = any (coalesce(p.periods, array[p.period]))
    order by r.subject, r.period for update of r;
   -- Read under the locks, so that a later grant has a later time.
   now_ms := coalesce(at_ms, extract(epoch from clock_timestamp())::float8 * 1000);
@@ -348,13 +364,13 @@ begin
 
   for place in
     select * from rows from (jsonb_to_recordset(places) as (subject text, seconds integer,
-      period text, "limit" integer, ahead integer, held integer, returned integer, stamp float8))
-      with ordinality as p (subject, seconds, period, lim, ahead, held, returned, stamp, nth)
+      period text, periods text[], "limit" integer, ahead integer, held integer, returned integer,
+      stamp float8)) with ordinality as p (subject, seconds, period, periods, lim, ahead, held, returned, stamp, nth)
   loop
     if is_short[place.nth] then place.ahead := 0; end if;
     if place.seconds is null then
-      select * into answer from svc."__svc.auth.grant_of_quota"(place.subject, place.period, place.lim,
-        wants[place.nth], place.ahead, place.returned, place.stamp, now_ms);
+      select * into answer from svc."__svc.auth.grant_of_quota"(place.subject, place.period,
+        coalesce(place.periods, array[place.period]), place.lim, wants[place.nth], place.ahead, place.returned, place.stamp, now_ms);
     else
       select * into answer from svc."__svc.auth.grant_of_window"(place.subject, place.seconds, place.lim,
         holder, late_ms, wants[place.nth], place.ahead, place.held, place.returned, place.stamp,

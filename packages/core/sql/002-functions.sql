@@ -251,6 +251,7 @@ $$;
 -- up to which these are all. Where old events after that position were deleted, `deletedTo` is above it.
 create function svc."__svc.read_feed"(
   after bigint,
+  -- What recipients may ask for, see "names_that_mean"; of the events that some process makes deliveries of.
   names text[],
   -- Null: the events of all tenants; '': those of none.
   of_tenant text,
@@ -278,6 +279,7 @@ declare
   walked_count int;
   walked_to bigint;
   newest bigint;
+  has_patterns boolean := '*' = any(names) or exists (select from unnest(names) as one where one like '%.*');
 begin
   select * into feed_end from svc."__svc.feed_end"();
   settled := feed_end.settled;
@@ -293,9 +295,16 @@ begin
       order by position limit walked_at_most)
   ), wanted as materialized (
     -- The names are one set of rows for all events: they are hashed.
-    select *, sum(octet_length(payload) + 500) over (order by position) as bytes
+    select *, sum(octet_length(payload) + coalesce(octet_length(changed::text), 0) + 500)
+                over (order by position) as bytes
       from (select * from walked
-             where name in (select unnest(names)) and (of_tenant is distinct from '' or tenant is null)
+             where name in (
+                     select known.event_name from svc."__svc.subscriptions" as known
+                      where known.fans_out
+                        and (known.event_name = any(names)
+                             or has_patterns and exists (
+                                  select from svc."__svc.names_that_mean"(known.event_name) as one (meaning)
+                                   where one.meaning = any(names)))) and (of_tenant is distinct from '' or tenant is null)
              order by position limit most + 1) as found
   ), taken as materialized (
     select * from wanted

@@ -10,6 +10,7 @@ import { PACKAGE_FOLDER, VERSION } from './package-folder.ts'
  */
 const INNER = Symbol.for('@svc/core.inner')
 const COPY = Symbol.for('@svc/core.copy')
+const NO_SERVER = Symbol.for('@svc/core.no-server')
 
 /** A copy of this package, as it is loaded. */
 interface Copy {
@@ -19,7 +20,7 @@ interface Copy {
 
 const OWN: Copy = { version: VERSION, folder: PACKAGE_FOLDER.href }
 
-type Carrier = { [INNER]?: Core; [COPY]?: Copy }
+type Carrier = { [INNER]?: Core; [COPY]?: Copy; [NO_SERVER]?: true }
 
 export const coreOf = (app: FastifyInstance): Core | undefined => (app as Carrier)[INNER]
 
@@ -27,6 +28,13 @@ export function carryCore(app: FastifyInstance, core: Core): void {
   app.decorate(INNER as never, core as never)
   app.decorate(COPY as never, OWN as never)
 }
+
+/** Marks an instance that never listens: nothing has routes on it. */
+export function markWithoutServer(app: FastifyInstance): void {
+  app.decorate(NO_SERVER as never, true as never)
+}
+
+export const hasServer = (app: FastifyInstance): boolean => !(app as Carrier)[NO_SERVER]
 
 /**
  * The packages use inner parts of core, which any version may change.

@@ -145,8 +145,12 @@ export class RunningCore implements Core {
     const { subscriptions } = this
     const { deadLetters } = subscriptions
     const isSubscription = (name: string) => deadLetters.isSubscription(name)
-    const transaction = <T>(run: (db: Db) => Promise<T>) => this.within(undefined, run)
-    const pausing = createSubscriptionPauses({ transaction, pauses, isSubscription })
+    const pausing = createSubscriptionPauses({
+      within: (db, run) => this.within(db, run),
+      afterCommit: (db, task) => this.afterCommit(db, task),
+      pauses,
+      isSubscription,
+    })
     this.handlers = { ...deadLetters, ...pausing }
     const { transactionIdleSeconds } = settings
     this.bus = new Publisher({

@@ -48,6 +48,13 @@ export const Unavailable = createError<[{ cause: unknown }]>(
   503,
 )
 
+/** `close()` of `createSvc` was called before. */
+export const Closed = createError(
+  'SVC_CLOSED',
+  'svc is closed: make another one with createSvc',
+  503,
+)
+
 /** Postgres refused a statement of ours. The error of pg, which may quote rows, is its cause. */
 export const DatabaseFailed = createError<[string, { cause: unknown }]>(
   'SVC_CORE_DATABASE_FAILED',

@@ -1,5 +1,6 @@
 /** What `@svc/auth` and `@svc/webhooks` build with. Not for hosts: it changes without notice. */
 export { bootOnCore, useCore } from './plugin.ts'
+export { hasServer } from './core-of.ts'
 export type { Core } from './core-interface.ts'
 export type { ErrorAnswer, ErrorText } from './http/error-body.ts'
 export type { Db } from './postgres/transaction.ts'

@@ -3,6 +3,7 @@ import { InvalidOption, InvalidSubscription } from './errors.ts'
 import { BY_PROCESS, type AuditOrigin } from './audit/audit-origin.ts'
 import { insertAudit } from './audit/audit-table.ts'
 import { isPlainObject, isStorableText, kindOf } from './options/check-options.ts'
+import type { Core } from './core-interface.ts'
 import type { Db } from './postgres/transaction.ts'
 import type { Pauses } from './jobs/pauses.ts'
 import { deletePause, insertPause } from './jobs/pauses-table.ts'
@@ -11,28 +12,35 @@ import { queueOfSubscription } from './events/subscription-worker.ts'
 import { checkedSubscriptionName } from './events/validate-event.ts'
 
 interface Parts {
-  transaction: <T>(run: (db: Db) => Promise<T>) => Promise<T>
+  within: Core['within']
+  afterCommit: Core['afterCommit']
   pauses: Pick<Pauses, 'changed'>
   isSubscription: (subscription: string) => Promise<boolean>
 }
 
 export interface SubscriptionPauses {
   /** @throws InvalidSubscription */
-  pause: (subscription: string, options?: PauseOptions, by?: AuditOrigin) => Promise<void>
+  pause: (subscription: string, options?: PauseOptions, by?: Changing) => Promise<void>
   /** @throws InvalidSubscription */
-  resume: (subscription: string, by?: AuditOrigin) => Promise<void>
+  resume: (subscription: string, by?: Changing) => Promise<void>
+}
+
+/** Who changes it, and in which transaction. */
+interface Changing {
+  origin?: AuditOrigin | undefined
+  db?: Db | undefined
 }
 
 /** The longest reason of a pause. */
 const LONGEST_REASON = 500
 
 export function createSubscriptionPauses(parts: Parts): SubscriptionPauses {
-  const { transaction, pauses, isSubscription } = parts
+  const { within, afterCommit, pauses, isSubscription } = parts
 
   async function change(
     subscription: string,
     action: 'pause' | 'resume',
-    by: AuditOrigin,
+    { origin = BY_PROCESS, db: given }: Changing,
     reason: string | null,
   ): Promise<void> {
     checkedSubscriptionName(subscription)
@@ -42,24 +50,24 @@ export function createSubscriptionPauses(parts: Parts): SubscriptionPauses {
       )
     }
     const of = { queue: queueOfSubscription(subscription), tenant: null }
-    await transaction(async (db) => {
+    await within(given, async (db) => {
+      afterCommit(db, () => pauses.changed())
       const isChanged =
         action === 'pause' ? await insertPause(db, { ...of, reason }) : await deletePause(db, of)
       if (!isChanged) return
       const target = { kind: 'subscription', id: subscription } as const
       const paused = { from: action === 'resume', to: action === 'pause' }
       const changes = { paused, ...(reason !== null && { reason: { from: null, to: reason } }) }
-      await insertAudit(db, by, [
+      await insertAudit(db, origin, [
         { tenant: null, action: `subscription.${action}`, target, changes },
       ])
     })
-    pauses.changed()
   }
 
   return {
-    pause: async (subscription, options, by = BY_PROCESS) =>
+    pause: async (subscription, options, by = {}) =>
       change(subscription, 'pause', by, checkedReason(options)),
-    resume: (subscription, by = BY_PROCESS) => change(subscription, 'resume', by, null),
+    resume: (subscription, by = {}) => change(subscription, 'resume', by, null),
   }
 }
 

@@ -26,8 +26,13 @@ export interface Wanted {
   hosts: readonly string[]
   /** JSON to send with a POST. @default a GET */
   json?: string
-  /** An answer that is older than this is fetched again, in milliseconds. @default an hour */
+  /**
+   * An answer that is older than this is fetched again, in milliseconds, and no former one will do.
+   * @default an hour, and while the provider is away the former answer of the last day
+   */
   maxAgeMs?: number
+  /** Whether a document can be what is wanted: where it cannot, the provider is away. @default any is */
+  isRight?: (body: string) => boolean
 }
 
 interface Answer {
@@ -36,6 +41,8 @@ interface Answer {
   /** `null` where the provider has no such thing. */
   body: Promise<string | null>
   isMissing: boolean
+  /** Why it could not be fetched again, and when. */
+  failed?: { error: unknown; atMs: number }
 }
 
 interface Address {
@@ -44,13 +51,14 @@ interface Address {
   pattern: string
   /** JSON to send with a POST. */
   json: string | undefined
+  isRight: (body: string) => boolean
 }
 
 type Kind = 'known' | 'other'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** How long a missing document is remembered as missing. */
+/** How long a missing document is remembered as missing, and the provider of a known one as away. */
 const MISSING_MS = 60_000
 const MOST_ANSWERS = 200
 /**
@@ -94,19 +102,34 @@ export class ProviderClient {
    * Fetches the body at a URL.
    *
    * @throws NotFetched where the URL is not https on one of the hosts, or has no body
+   * @throws ProviderAway or what the fetch threw, where there is no answer
    */
   async text(wanted: Wanted): Promise<string> {
     const { url, pattern } = pinned(wanted)
-    const key = wanted.json === undefined ? url.href : `${url.href} ${hash('sha256', wanted.json)}`
+    const { json, maxAgeMs, isRight = () => true } = wanted
+    const key = json === undefined ? url.href : `${url.href} ${hash('sha256', json)}`
     const known = this.#answers.get(key)
-    const isFresh =
-      known !== undefined &&
-      this.#now() - known.atMs < Math.min(wanted.maxAgeMs ?? HOUR_MS, known.keepMs)
-    const answer = isFresh ? known : this.#ask(key, known, { url, pattern, json: wanted.json })
+    const isUsed = known && (this.#isFresh(known, maxAgeMs) || this.#isAway(known))
+    const answer = isUsed ? known : this.#ask(key, known, { url, pattern, json, isRight })
     this.#keep(key, answer)
     const body = await answer.body
     if (body === null) throw new NotFetched('the provider has nothing at that address')
+    if (maxAgeMs !== undefined && answer.failed) throw answer.failed.error
     return body
+  }
+
+  #isFresh({ atMs, keepMs }: Answer, maxAgeMs = HOUR_MS): boolean {
+    return this.#now() - atMs < Math.min(maxAgeMs, keepMs)
+  }
+
+  /** Forged requests must not have a provider asked that has just failed. */
+  #isAway(known: Answer): boolean {
+    const { failed } = known
+    return failed !== undefined && this.#now() - failed.atMs < MISSING_MS && this.#isOfToday(known)
+  }
+
+  #isOfToday({ isMissing, atMs }: Answer): boolean {
+    return !isMissing && this.#now() - atMs < DAY_MS
   }
 
   /** Sends a GET to a URL. Returns whether the answer was 2xx. @throws NotFetched */
@@ -134,8 +157,8 @@ export class ProviderClient {
         },
         async (error: unknown) => {
           if (this.#answers.get(key) === answer) this.#answers.delete(key)
-          const isUsable = known && !known.isMissing && this.#now() - known.atMs < DAY_MS
-          if (!isUsable) throw error
+          if (!known || !this.#isOfToday(known)) throw error
+          answer.failed = known.failed = { error, atMs: this.#now() }
           this.#keep(key, known)
           return known.body
         },
@@ -146,14 +169,18 @@ export class ProviderClient {
 
   async #fetchBody(
     kind: Kind,
-    { url, pattern, json }: Address,
+    { url, pattern, json, isRight }: Address,
   ): Promise<{ body: string | null; keepMs?: number }> {
     this.#count(kind, pattern)
     const request =
       json === undefined ? { method: 'GET' as const } : { method: 'POST' as const, json }
     const answer = await this.#fetch({ url, ...request })
     const { statusCode } = answer
-    if (statusCode === 200) return answer
+    if (statusCode === 200) {
+      // The page of a proxy, or that of a server under repair.
+      if (!isRight(answer.body)) throw new ProviderAway(`${url.hostname} answered something else`)
+      return answer
+    }
     // A fault of the provider is temporary: the sender tries again.
     if (statusCode >= 500 || statusCode === 429) {
       throw new ProviderAway(`${url.hostname} answered ${statusCode}`)
@@ -188,7 +215,7 @@ export class ProviderClient {
 const readCertificate = (pem: string): X509Certificate => new X509Certificate(pem)
 
 /** The address is often part of the request to verify: only the hosts of the row are contacted. */
-function pinned({ url, hosts }: Pick<Wanted, 'url' | 'hosts'>): Omit<Address, 'json'> {
+function pinned({ url, hosts }: Pick<Wanted, 'url' | 'hosts'>): Pick<Address, 'url' | 'pattern'> {
   const parsed = URL.parse(url)
   const isRight =
     parsed?.protocol === 'https:' &&
@@ -227,15 +254,19 @@ export type Pin = (address?: string) => { url: string; hosts: string[] }
  * @throws NotFetched
  */
 export function pinnedTo({ url: fixed, at = [fixed] }: Fetched): Pin {
-  const patterns = at.map(patternOf)
+  const patterns = at.map((pattern) => ({ is: patternOf(pattern), host: hostOf(pattern) }))
   return (address = '') => {
-    const url = URL.parse(address)
-    if (!url || !patterns.some((pattern) => pattern.test(address))) {
+    const found = patterns.find(({ is }) => is.test(address))
+    if (!found || !URL.canParse(address)) {
       throw new NotFetched('the address to fetch is not one of the provider')
     }
-    return { url: address, hosts: [url.hostname] }
+    return { url: address, hosts: [found.host] }
   }
 }
+
+/** With `*` for any label: requests are counted for all hosts of the pattern, as a sender may name any. */
+const hostOf = (pattern: string): string =>
+  (/^https:\/\/([^/?#]+)/.exec(pattern)?.[1] ?? '').toLowerCase().replaceAll(/\{\w+\}/g, '*')
 
 /** The text as it was written is compared, not the address as a parser reads it. */
 function patternOf(pattern: string): RegExp {

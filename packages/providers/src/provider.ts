@@ -236,13 +236,15 @@ async function secretsOf(
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 async function sentIn(request: ReceivedRequest): Promise<Sent> {
+  if (!isRequest(request)) {
+    throw new TypeError('the request must be a Request, or { method, url, headers, body }')
+  }
   const { url, headers, body, ...plain } = isWeb(request) ? await plainOf(request) : request
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const target = start === -1 ? '/' : url.slice(start)
   // The URL that is signed and that which is read would differ in it. No client sends one.
   if (target.includes('#')) throw new Refused('there is a "#" in the target')
   const method = plain.method.toUpperCase()
-  const rawBody = bytesOf(body, method)
   const lines = isHeaders(headers) ? [...headers] : Object.entries(headers)
   const rawHeaders = lines.flatMap(([name, values = []]) =>
     [values].flat().flatMap((value) => [name.toLowerCase(), value]),
@@ -251,8 +253,14 @@ async function sentIn(request: ReceivedRequest): Promise<Sent> {
   for (let line = 0; line < rawHeaders.length; line += 2) {
     first[rawHeaders[line] ?? ''] ??= rawHeaders[line + 1] ?? ''
   }
+  const rawBody = bytesOf(body, method !== 'POST' || hasNoBody(first))
   const sent: SentRequest = { method, url: target, headers: first, rawHeaders, rawBody }
   return new Sent(sent, bodyText(sent, rawBody))
+}
+
+const isRequest = (request: unknown): boolean => {
+  const { method, url, headers } = (request ?? {}) as Partial<PlainRequest>
+  return typeof method === 'string' && typeof url === 'string' && typeof (headers ?? 0) === 'object'
 }
 
 /** Not by their classes: those of another library are requests and headers too. */
@@ -274,15 +282,23 @@ async function plainOf(request: Request): Promise<PlainRequest> {
   }
 }
 
+/** RFC 9112, section 6.3. */
+const hasNoBody = (headers: Readonly<Record<string, string>>): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+
 /** @throws TypeError for a body that a host has parsed: it is not what was signed */
-function bytesOf(body: unknown, method: string): Buffer {
+function bytesOf(body: unknown, mayBeAbsent: boolean): Buffer {
   if (typeof body === 'string') return Buffer.from(body)
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  if (method !== 'POST' && (body === undefined || body === null)) return Buffer.alloc(0)
+  // Parsers leave nothing, or an empty object, of a request without a body. Anyone can send that.
+  if (mayBeAbsent && isNothing(body)) return Buffer.alloc(0)
   throw new TypeError(
     '"body" must be what was received, a text or bytes: what was parsed is not what was signed',
   )
 }
+
+const isNothing = (body: unknown): boolean =>
+  typeof (body ?? {}) === 'object' && !Array.isArray(body) && Object.keys(body ?? {}).length === 0
 
 const OPTIONS: OptionRules = {
   secret: {

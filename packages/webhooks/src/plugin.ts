@@ -1,6 +1,7 @@
 import { AlreadyRegistered } from '@svc/core'
 import {
   bootOnCore,
+  hasServer,
   hideRoutes,
   managementApi,
   operationRoutes,
@@ -53,6 +54,8 @@ async function mount(
   core.onEraseTenant(createTenantPart(core))
   registerActions(core.svc.actions, 'svc.webhooks', core.svc.webhooks)
   const { managementBasePath, openapi } = settings
+  // Without a server nobody asks.
+  if (!hasServer(app)) return
   if (managementBasePath !== null) {
     await managementApi(
       app,

@@ -210,6 +210,42 @@ t.test('a change of plan holds at once here, and within a second elsewhere', asy
   )
 })
 
+t.test('what was used counts by a plan with another period too', async (t) => {
+  const plans = {
+    daily: { tenantQuota: daily(100) },
+    monthly: { tenantQuota: { limit: 10, period: 'month' as const } },
+    trial: { tenantQuota: { limit: 8, period: 'total' as const } },
+  }
+  const { host, plans: of } = await hostWithPlans(t, { plans }, { of: { acme: 'monthly' } })
+  const { key } = await keyOf(host, 'acme')
+  const left = async () => {
+    const { headers } = await get(host, key)
+    return Number(/r=(\d+)/.exec(String(headers['ratelimit']))?.[1])
+  }
+  const changeTo = (name: string) => {
+    of['acme'] = name
+    return host.app.svc.auth.planChanged('acme')
+  }
+  t.equal(await left(), 9)
+  t.equal(await left(), 8)
+  await changeTo('daily')
+  t.equal(await left(), 97)
+  t.equal(await left(), 96)
+  await changeTo('trial')
+  // What the host held ahead of need for the other quota is given back.
+  t.ok(
+    await until(async () => {
+      const verified = await host.app.svc.auth.verifyApiKey({ key, cost: 0 })
+      return verified.remaining === 4
+    }),
+  )
+  t.equal(await left(), 3)
+  t.equal((await get(host, key, '/dear')).status, 200)
+  t.match(await get(host, key), { status: 429, body: { code: 'SVC_AUTH_QUOTA_EXCEEDED' } })
+  await changeTo('monthly')
+  t.equal(await left(), 1)
+})
+
 t.test('a change of plan in a transaction holds from its commit on', async (t) => {
   const { host, plans } = await hostWithPlans(
     t,

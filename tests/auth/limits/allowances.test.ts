@@ -24,6 +24,8 @@ const RULES = [
   { subject: 'key:c', period: 'day', limit: 300 },
   { subject: 'key:d', period: 'month', limit: 40 },
   { subject: 'key:d', period: 'total', limit: 60 },
+  { subject: 'tenant:e', period: 'day', periods: ['day', 'month'], limit: 90 },
+  { subject: 'tenant:e', period: 'month', periods: ['day', 'month'], limit: 200 },
 ] as const
 
 t.test('Postgres grants what the model of it grants', async (t) => {
@@ -71,6 +73,38 @@ t.test('Postgres grants what the model of it grants', async (t) => {
     }
   }
   t.ok(passes > 100 && refusals > 100, `${passes} passed, ${refusals} needs were not served whole`)
+})
+
+t.test('what a tenant uses of one quota counts for the periods of its other plans', async (t) => {
+  const { app } = await startHost(t)
+  const periods = ['day', 'month', 'total'] as const
+  const take = async (period: (typeof periods)[number], at: number, given: Partial<Place>) => {
+    const place = { subject: 'tenant:a', period, periods, limit: 1000, demanded: false, held: 0 }
+    const asked: Place = { ...place, ahead: 0, returned: 0, stamp: 0, ...given }
+    const batch = { holder: HOLDERS[0]!, lateMs: 5, places: [asked], demands: [] }
+    return (await takeAllowances(app.svc.database, batch, at)).places[0]!
+  }
+  const counts = async (at: number) => {
+    const used: number[] = []
+    for (const period of periods) used.push((await take(period, at, {})).used)
+    return used
+  }
+  const noon = Date.UTC(2030, 4, 7, 12)
+  const midnight = Date.UTC(2030, 4, 8)
+  const ofDay = await take('day', noon, { ahead: 30 })
+  const ofMonth = await take('month', noon, { ahead: 12 })
+  t.strictSame(await counts(noon), [42, 42, 42])
+  await take('month', noon, { returned: 2, stamp: ofMonth.stamp })
+  t.strictSame(await counts(noon), [40, 40, 40])
+
+  t.strictSame(await counts(midnight), [0, 40, 40], 'a new day')
+  await take('total', midnight, { ahead: 5 })
+  t.strictSame(await counts(midnight), [5, 45, 45])
+  await take('month', midnight, { returned: 10, stamp: ofMonth.stamp })
+  t.strictSame(await counts(midnight), [5, 35, 35], 'given back of the day before')
+  await take('day', midnight, { returned: 30, stamp: ofDay.stamp })
+  t.strictSame(await counts(midnight), [5, 5, 5])
+  t.strictSame(await counts(Date.UTC(2030, 5, 8)), [0, 0, 5], 'a new month')
 })
 
 /** Postgres counts times in microseconds. */

@@ -42,7 +42,7 @@ function allowancesThat(query: () => Promise<unknown>) {
   const logged: object[] = []
   const log = { warn: (details: object) => void logged.push(details), info: () => {} }
   const db = { query } as never
-  const allowances = new Allowances({ db, tenantLimits: [], log })
+  const allowances = new Allowances({ db, tenantLimits: [], tenantPeriods: [], log })
   const limits = [{ limit: 3, perSeconds: 60 }]
   const list = allowances.limitsOf({ allowancesOf: 'a', tenant: null, limits, quota: null })!
   return { allowances, list, logged }

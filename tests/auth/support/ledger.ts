@@ -152,13 +152,30 @@ export class Ledger {
     const start = Math.max(row.start, startOf(period, now))
     const end = endOf(period, start)
     const validMs = end === null ? null : end - now
-    const times = { stamp: start, validMs, retryMs: validMs }
+    const periods = place.periods ?? [period]
+    const stamp = Math.max(start, ...periods.map((one) => startOf(one, now)))
+    const times = { stamp, validMs, retryMs: validMs }
     if (isNew && !place.demanded && place.ahead === 0) return { ...times, ahead: 0, used: 0 }
     let used = row.start === start ? row.granted : 0
-    if (place.stamp === start) used = Math.max(0, used - returned)
+    if (place.stamp >= start) used = Math.max(0, used - returned)
     const ahead = Math.max(0, Math.min(place.ahead, Math.trunc((limit - used - want) / 10)))
     used += want + ahead
     this.#quotas.set(idOf(place), { start, granted: used })
+    for (const other of periods.filter((one) => one !== period)) {
+      const id = idOf({
+        subject: place.subject,
+        period: other as NonNullable<Place['periods']>[number],
+      })
+      const known = this.#quotas.get(id) ?? { start: -Infinity, granted: 0 }
+      const begins = startOf(other, now)
+      const before =
+        known.start < begins
+          ? 0
+          : place.stamp < known.start
+            ? known.granted
+            : Math.max(0, known.granted - returned)
+      this.#quotas.set(id, { start: Math.max(known.start, begins), granted: before + want + ahead })
+    }
     return { ...times, ahead, used }
   }
 }

@@ -7,6 +7,7 @@ import { worksWithTheKeyboard } from './stories/keyboard.ts'
 import { makesAPortalLink } from './stories/portal-link.ts'
 import { answers } from './stories/questions.ts'
 import { readsWhatItShows } from './stories/reading.ts'
+import { stopsAndGoesOn } from './stories/stopping.ts'
 import { worksWithWebhooks } from './stories/webhooks.ts'
 import { bringToLife, lively } from './support/life.ts'
 import { withConsole } from './support/visit.ts'
@@ -20,6 +21,9 @@ t.test('an operator uses the page', async (t) => {
     await t.test('and makes a link into the portal', (t) => makesAPortalLink(t, page, visit))
     await t.test('and works with webhooks, deliveries and inbound requests', (t) =>
       worksWithWebhooks(t, page, visit, life),
+    )
+    await t.test('and stops deliveries, and has events handled again', (t) =>
+      stopsAndGoesOn(t, page, visit, life),
     )
     await t.test('and works with keys', (t) => worksWithKeys(t, page, visit, life))
     await t.test('and sees what is there now', (t) => readsWhatItShows(t, visit, life))

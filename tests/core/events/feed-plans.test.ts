@@ -20,6 +20,9 @@ t.test('a page reads its rows and no others, and a rare event is found in portio
     select case when n = ${EVENTS} then 'rare' else 'order.created' end, n::text, '{}',
            case when n % 20000 = 0 then 'acme' end, n
       from generate_series(1, ${EVENTS}) as n`)
+  await client.query(`
+    insert into svc."__svc.subscriptions" (event_name, subscription, queue, fans_out)
+    select name, 'webhooks', 'webhooks', true from unnest(array['order.created', 'rare']) as name`)
   await client.query(`select setval('svc."__svc.event_positions"', ${EVENTS})`)
   await client.end()
   const { pool, plans } = explainingPool(t, database)

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FanOutJob, Job, Outcome } from '@svc/core/internal'
 import t from 'tap'
-import { liftRestrictions } from '../../../packages/core/src/jobs/pg-boss/restrictions-table.ts'
+import { liftRestrictions } from '../support/set-restrictions.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 import { idOf, QUEUE, testWorker } from '../support/worker.ts'

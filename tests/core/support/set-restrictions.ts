@@ -11,3 +11,8 @@ export async function setRestrictions(
   const values = [QUEUE, RECIPIENT, limit, perSeconds, maxInFlight, ordered]
   await db.query('select svc."__svc.restrict_recipient"($1, $2, $3, $4, $5, $6)', values)
 }
+
+/** The jobs of the recipient go on as those of any other. */
+export async function liftRestrictions(db: Db, queue: string, recipient: string): Promise<void> {
+  await db.query('select svc."__svc.lift_restrictions"($1, $2)', [queue, recipient])
+}

@@ -200,7 +200,7 @@ export const standardWebhooksSamples = {
   ],
   stytch: [
     {
-      type: 'user.CREATE',
+      type: 'DIRECT.user.CREATE',
       headers: { 'svix-id': 'msg_1' },
       body: {
         project_id: 'project-live-1',

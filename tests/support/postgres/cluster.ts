@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { writeFile } from 'node:fs/promises'
+import { chown, rm, writeFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 
 import { binariesFor } from './binaries.ts'
 import type { User } from './user.ts'
@@ -60,6 +62,8 @@ export interface Server {
   url: string
   ended: Promise<unknown>
   stop(): Promise<void>
+  /** As a machine that fails: nothing is shut down. */
+  kill(): void
 }
 
 export async function startServer(
@@ -81,7 +85,7 @@ export async function startServer(
     server.once('error', reject)
     server.stderr.setEncoding('utf8').on('data', (chunk: string) => {
       log = (log + chunk).slice(-4000)
-      if (log.includes('ready to accept connections')) resolve(true)
+      if (/ready to accept (read-only )?connections/.test(log)) resolve(true)
     })
     // Not at its exit: what it said last may not have been read then.
     server.once('close', () => resolve(false))
@@ -100,6 +104,50 @@ export async function startServer(
       await ended
       clearTimeout(late)
     },
+    kill: () => void server.kill('SIGKILL'),
+  }
+}
+
+/** Of a primary with a standby. */
+export const REPLICATED = { wal_level: 'replica', max_wal_senders: '4' }
+
+/**
+ * A copy of a running server, which follows it. From then on no commit of the primary is acknowledged before the
+ * standby has it.
+ */
+export async function startStandby(
+  cluster: Cluster,
+  primary: Server,
+  data: string,
+  user: User,
+): Promise<Server> {
+  const client = new pg.Client(primary.url)
+  await client.connect()
+  try {
+    await client.query(`select pg_backup_start('standby', true)`)
+    // With the owners of the files: the server may run as another user than this process.
+    await promisify(execFile)('cp', ['-a', cluster.data, data])
+    const { rows } = await client.query('select labelfile from pg_backup_stop(false)')
+    await rm(join(data, 'postmaster.pid'))
+    const files = { backup_label: rows[0].labelfile as string, 'standby.signal': '' }
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(data, name), text)
+      if (user.uid !== undefined) await chown(join(data, name), user.uid, user.gid)
+    }
+    const { hostname, port, password } = new URL(primary.url)
+    const standby = await startServer({ ...cluster, data }, user, {
+      ...REPLICATED,
+      primary_conninfo: `host=${hostname} port=${port} user=postgres password=${password} application_name=standby`,
+    })
+    await client.query(`alter system set synchronous_standby_names = 'standby'`)
+    await client.query('select pg_reload_conf()')
+    const isSync = async () =>
+      (await client.query(`select from pg_stat_replication where sync_state = 'sync'`)).rowCount ===
+      1
+    while (!(await isSync())) await pause(20)
+    return standby
+  } finally {
+    await client.end()
   }
 }
 

@@ -1,16 +1,18 @@
 // Starts one Postgres, says where it is in one line of JSON, and waits for its standard input to
 // end: that is its owner's wish or its owner's death. Then it stops the server and removes its files.
-// Anything that is written to its standard input makes it shut the server down and start it again.
+// "restart" on its standard input makes it shut the server down and start it again, "kill" kills it. With
+// the argument "standby" a second server follows the first, and outlives it.
 import { on } from 'node:events'
 import { closeSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { makeCluster, startServer } from './cluster.ts'
+import { makeCluster, REPLICATED, startServer, startStandby, type Server } from './cluster.ts'
 import { makeFolder, makeFolderInMemory, sweepFolders } from './folders.ts'
 import { unprivilegedUser } from './user.ts'
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
+const hasStandby = process.argv[3] === 'standby'
 
 const released = new Promise<void>((resolve) => {
   process.stdin.on('end', resolve).on('error', resolve).resume()
@@ -23,20 +25,34 @@ const user = await unprivilegedUser()
 const folder = await makeFolder(user)
 // A server that waits for its disk is to have one.
 const inMemory = settings['fsync'] === 'on' ? undefined : await makeFolderInMemory(user)
+let server: Server | undefined
 try {
   const cluster = await makeCluster(folder, join(inMemory ?? folder, 'data'), user)
-  const all = { ...(inMemory ? { max_wal_size: '256MB' } : {}), ...settings }
-  let server = await startServer(cluster, user, all)
+  const all = {
+    ...(inMemory ? { max_wal_size: '256MB' } : {}),
+    ...(hasStandby && REPLICATED),
+    ...settings,
+  }
+  server = await startServer(cluster, user, all)
   const { port } = new URL(server.url)
-  answer({ url: server.url })
+  const standby = hasStandby
+    ? await startStandby(cluster, server, join(inMemory ?? folder, 'standby'), user)
+    : undefined
+  answer({ url: server.url, standby: standby?.url })
   for (;;) {
-    const restart = wishes.next().then(() => 'restart')
-    const next = await Promise.race([released, server.ended, restart])
+    const wish = wishes.next().then(({ value }) => String(value).trim())
+    const next = await Promise.race([released, standby?.ended ?? server.ended, wish])
+    if (next === 'kill') {
+      server.kill()
+      continue
+    }
     await server.stop()
     if (next !== 'restart') break
     server = await startServer(cluster, user, { ...all, port })
   }
+  await standby?.stop()
 } catch (error) {
+  await server?.stop()
   answer({ error: error instanceof Error ? error.message : String(error) })
 } finally {
   for (const one of [folder, inMemory ?? folder]) {
@@ -45,7 +61,7 @@ try {
 }
 process.exit()
 
-function answer(said: { url: string } | { error: string }): void {
+function answer(said: { url: string; standby: string | undefined } | { error: string }): void {
   try {
     writeSync(1, JSON.stringify(said))
     closeSync(1)

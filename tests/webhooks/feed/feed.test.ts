@@ -359,3 +359,100 @@ t.test('what becomes of webhooks stands in the feed, for those who name it', asy
     'not for those who do not',
   )
 })
+
+t.test('hosts with other allowed events have the same feed', async (t) => {
+  const narrow = await startHost(t, { allowedEvents: ['order.created'] })
+  const { database } = narrow
+  const allowedEvents = ['order.created', 'order.packed']
+  const wide = await startHost(t, { database, allowedEvents })
+  const { id } = await wide.app.svc.webhooks.register({ url: null, events: ['order.*'] })
+  const feed = reader(narrow)
+  const { cursor } = await feed('?after=start')
+  const waiting = feed(`?after=${cursor}&wait=25`)
+  await wide.app.svc.events.publish('order.packed', { n: 1 }, { id: 'packed' })
+  await wide.app.svc.events.publish('order.secret', { n: 2 }, { id: 'of the host alone' })
+  t.same(idsOf(await waiting), ['packed'])
+  for (const query of [
+    '/feed?after=start',
+    '/feed?after=start&events=order.*',
+    `/${id}/feed?after=start`,
+  ]) {
+    for (const { ask } of [narrow, wide]) {
+      t.same(idsOf((await ask('GET', query)).body), ['packed'], query)
+    }
+  }
+  t.match((await narrow.ask('GET', '/events/packed')).body, { payload: { n: 1 } })
+  t.equal((await narrow.ask('GET', '/events/of%20the%20host%20alone')).status, 404)
+})
+
+t.test(
+  'a reader of a webhook that is changed while it waits reads as the webhook is then',
+  async (t) => {
+    const one = await startHost(t)
+    const two = await startHost(t, { database: one.database })
+    const { webhooks, events } = one.app.svc
+    const { id } = await webhooks.register({ url: null, events: '*' })
+    const before = Date.now()
+    const read = () => two.ask('GET', `/${id}/feed?wait=25`)
+    const waits = async () => {
+      const { rows } = await one.app.svc.database.query(
+        'select awaits_events from svc."__svc.processes" where awaits_events',
+      )
+      return rows.length === 1
+    }
+    const changed = read()
+    await until(waits)
+    await webhooks.update({ id, fields: ['id'], filter: { payload: { id: { $exists: true } } } })
+    await events.publish('order.created', { secret: 1 })
+    await events.publish('order.created', { id: 2, secret: 2 })
+    t.same(
+      (await changed).body.events.map(({ payload }: { payload: unknown }) => payload),
+      [{ id: 2 }],
+    )
+    const deleted = read()
+    await webhooks.delete(id)
+    await events.publish('order.created', { id: 3 })
+    t.match(await deleted, { status: 404, body: { code: 'SVC_WEBHOOKS_NOT_FOUND' } })
+    t.ok(Date.now() - before < 20_000)
+  },
+)
+
+t.test('numbers stay as they were published', async (t) => {
+  const { app } = await startHost(t)
+  const { events, webhooks } = app.svc
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  const { id } = await webhooks.register({
+    url: receiver.url,
+    events: '*',
+    fields: ['big', 'other'],
+  })
+  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+  const payload = { big: rawJSON('12345678901234567891'), other: 1.5, text: ': 1e400' }
+  await events.publish('order.created', payload, { id: 'a' })
+  const [delivery] = await receiver.waitFor(1)
+  t.match(delivery?.raw, '{"big":12345678901234567891,"other":1.5}')
+  const texts = await Promise.all(
+    ['/feed?after=start', `/${id}/feed?after=start`, '/events/a'].map(async (path) => {
+      const answer = await app.inject({ method: 'GET', url: `/_webhooks${path}` })
+      return answer.body
+    }),
+  )
+  for (const text of texts) t.match(text, '"big":12345678901234567891')
+  const { events: read } = await webhooks.feed({ after: 'start' })
+  t.match(read[0]?.payload, { other: 1.5, big: Number('12345678901234567891') })
+})
+
+t.test('the paths of what has changed count in a page, and are bounded', async (t) => {
+  const { app, ask } = await startHost(t)
+  const before = Object.fromEntries(
+    Array.from({ length: 200 }, (_, n) => ['k'.repeat(300) + String(n), n]),
+  )
+  for (let n = 0; n < 200; n++) await app.svc.events.publish('order.created', {}, { before })
+  const page = await ask('GET', '/feed?after=start&limit=500')
+  t.ok(page.body.hasMore)
+  t.ok(page.body.events.length > 100 && JSON.stringify(page.body).length < 8 * 1024 * 1024)
+  const huge = { ['k'.repeat(70_000)]: 1, b: 1 }
+  await app.svc.events.publish('order.created', {}, { before: huge, id: 'huge' })
+  t.same((await ask('GET', '/events/huge')).body.changed, [])
+})

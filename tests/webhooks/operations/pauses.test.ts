@@ -203,3 +203,34 @@ t.test('restricted webhooks of a paused tenant wait, whatever is changed meanwhi
     Array.from({ length: 20 }, (_, n) => n),
   )
 })
+
+t.test('a pause in a transaction holds from its commit on, and not after a rollback', async (t) => {
+  const { app } = await startHost(t)
+  const { svc } = app
+  await svc.events.subscribe('order.created', async () => {})
+  const subscription = 'order.created'
+  const pauseIn = async (ends: () => void) =>
+    svc.transaction(async (db) => {
+      await svc.webhooks.pauseAll({}, { db })
+      await svc.webhooks.pauseHandler({ subscription }, { db })
+      t.same((await svc.health()).paused, [])
+      ends()
+    })
+  await t.rejects(
+    pauseIn(() => {
+      throw new Error('no')
+    }),
+    { message: 'no' },
+  )
+  t.same((await svc.health()).paused, [])
+  await pauseIn(() => {})
+  const scopes = (await svc.health()).paused.map(({ scope }) => scope)
+  t.same(scopes.toSorted(), ['all', 'subscription'])
+  await svc.transaction(async (db) => {
+    await svc.webhooks.resumeAll({}, { db })
+    await svc.webhooks.resumeHandler({ subscription }, { db })
+  })
+  t.same((await svc.health()).paused, [])
+  // @ts-expect-error -- what only reads takes no transaction
+  await t.rejects(svc.webhooks.list({}, { db: svc.database }), { code: 'SVC_CORE_INVALID_OPTION' })
+})

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
 import { takeAllowances, type Answer, type Batch, type Rule } from '../tables/allowances.ts'
-import type { Limit, Plan, Quota } from '../limit-fields.ts'
+import type { Limit, Plan, Quota, QuotaPeriod } from '../limit-fields.ts'
 import { Limiter, type LimitDecision } from './limiter.ts'
 import { membersOf, type MeterList } from './meter-list.ts'
 import { NO_PLAN } from './plans.ts'
@@ -12,6 +12,8 @@ export interface AllowancesParts {
   /** The database for statements that requests wait for. */
   db: Db
   tenantLimits: readonly Limit[]
+  /** Of the quotas that plans give to tenants. */
+  tenantPeriods: readonly QuotaPeriod[]
   log: Log
   /** Whole milliseconds of a monotonic clock. @default that of performance.now */
   now?: () => number
@@ -78,9 +80,11 @@ export class Allowances {
     const ofKey = quotaOf(allowancesOf, quota ?? plan.keyQuota)
     if (tenant === null) return this.limiter.listOf(rules, ofKey)
     const ofTenant = `tenant:${tenant}`
-    const { tenantLimits } = this.#parts
+    const { tenantLimits, tenantPeriods } = this.#parts
     rules.push(...rulesOf(ofTenant, tenantLimits), ...rulesOf(ofTenant, plan.tenantLimits))
-    return this.limiter.listOf(rules, ofKey, quotaOf(ofTenant, plan.tenantQuota))
+    const tenantQuota = quotaOf(ofTenant, plan.tenantQuota)
+    const periods = tenantPeriods.length > 1 ? tenantPeriods : null
+    return this.limiter.listOf(rules, ofKey, tenantQuota && { ...tenantQuota, periods })
   }
 
   /** Answers at once where an allowance is held, else when Postgres has answered. */

@@ -54,11 +54,19 @@ export class MeterRegistry {
       const other = strictest.get(idOf(rule))
       if (other === undefined || other.limit > rule.limit) strictest.set(idOf(rule), rule)
     }
+    if (tenantQuota !== null) this.#releaseOthers(tenantQuota)
     const quotas = [quota, tenantQuota].filter((one) => one !== null)
     return [...strictest.values(), ...quotas].reduceRight<MeterList | null>((next, rule) => {
       const terms = this.#shared(termsOf(rule, next && next.terms))
       return { meter: this.#meterOf(rule.subject, terms), terms, next }
     }, null)
+  }
+
+  /** What this process holds of the quota that the tenant had by another plan. */
+  #releaseOthers({ subject, period, periods }: Rule): void {
+    for (const other of periods ?? []) {
+      if (other !== period) this.#meters.get(other)?.get(subject)?.release()
+    }
   }
 
   drop(meter: Meter): void {

@@ -149,7 +149,7 @@ export class Meter extends SlidingLog {
     if (sinceMs < OFTEN_MS) this.#target = this.ahead * 2
     else if (sinceMs > SELDOM_MS) this.#target >>= 1
     const { subject, returned } = this
-    const { period, limit } = this.terms
+    const { period, periods, limit } = this.terms
     const isUnused = !demanded && this.isIdle(now)
     // What is held is valid for longer only where more is requested.
     const wanted = Math.max(this.isEnding(now) ? 1 : 0, this.ahead - this.held)
@@ -160,6 +160,7 @@ export class Meter extends SlidingLog {
     return {
       subject,
       period,
+      periods,
       limit,
       demanded,
       ahead: isUnused || returned > 0 ? 0 : wanted,

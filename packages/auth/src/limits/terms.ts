@@ -5,6 +5,7 @@ import type { Period, Rule } from '../tables/allowances.ts'
 export interface Terms {
   readonly limit: number
   readonly period: Period
+  readonly periods: Rule['periods']
   /** A quota has a period of the calendar instead of a window. */
   readonly isQuota: boolean
   /** 0 for a quota. */
@@ -17,7 +18,10 @@ export interface Terms {
   readonly hasQuota: boolean
 }
 
-export function termsOf({ subject, period, limit }: Rule, following: Terms | null): Terms {
+export function termsOf(
+  { subject, period, periods = null, limit }: Rule,
+  following: Terms | null,
+): Terms {
   const isQuota = typeof period === 'string'
   const prefix = subject.startsWith('tenant:') ? 'tenant-' : ''
   // A structured field's String: no name of ours has a character that it would escape.
@@ -28,6 +32,7 @@ export function termsOf({ subject, period, limit }: Rule, following: Terms | nul
   return {
     limit,
     period,
+    periods,
     isQuota,
     windowMs: isQuota ? 0 : period * 1000,
     label: `${name};r=`,

@@ -79,7 +79,9 @@ export function keyChecks({ db, scopes: names }: OperationContext, authenticatio
         const { limits } = result
         const remaining =
           limits &&
-          (forbidden ? await allowances.remainingOfAll(limits) : allowances.remaining(limits))
+          (forbidden || (cost === 0 && limits.terms.hasQuota)
+            ? await allowances.remainingOfAll(limits)
+            : allowances.remaining(limits))
         const valid = refusal === undefined
         return { ...factsOf(result), valid, code: refusal?.code ?? null, remaining }
       },

@@ -1,14 +1,17 @@
 /** Grants of limits and quotas. Postgres decides, by its clock, for all processes. */
 import type { Db } from '@svc/core/internal'
+import type { QuotaPeriod } from '../limit-fields.ts'
 
 /** How many, in which time: seconds of a sliding window, or a period of the UTC calendar. */
-export type Period = number | 'day' | 'month' | 'total'
+export type Period = number | QuotaPeriod
 
 export interface Rule {
   /** Whose: the id of a key, or `tenant:<name>`. */
   readonly subject: string
   readonly period: Period
   readonly limit: number
+  /** What a quota is used for counts for these periods too: those of the other plans of its tenant. */
+  readonly periods?: readonly QuotaPeriod[] | null | undefined
 }
 
 /** What a process asks of one limit or quota. */

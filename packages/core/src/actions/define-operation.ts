@@ -174,6 +174,9 @@ function methodOf<Caller>(
   by: Caller,
 ) {
   return async (input?: unknown, options?: OperationOptions): Promise<unknown> => {
+    if (!writes && options !== undefined) {
+      throw new InvalidOption(`${name}: it takes no options: what it reads is of no transaction`)
+    }
     const given = writes && checkedOptions(name, options)
     const db = given && forOurs(given)
     const work = () => run({ ...by, db }, accept(input) as never)

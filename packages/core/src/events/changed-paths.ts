@@ -5,6 +5,8 @@ import { payloadText } from './validate-event.ts'
 /** Levels of objects that are compared; what differs below them counts for its parent. */
 const DEEPEST = 8
 const MOST_PATHS = 200
+/** Of all paths together: names of fields may be of any length. */
+const MOST_CHARACTERS = 65_536
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
@@ -24,10 +26,15 @@ export function changedText(before: unknown, payload: string): string {
       `events.publish: the option "before" must be what JSON can write: ${(error as Error).message}`,
     )
   }
-  const paths: string[] = []
+  const found: Found = { paths: [], characters: 0 }
   const was = before === null ? undefined : (JSON.parse(text) as Json)
-  if (text !== payload) collect(was, JSON.parse(payload) as Json, [], paths)
-  return JSON.stringify(paths)
+  if (text !== payload) collect(was, JSON.parse(payload) as Json, [], found)
+  return JSON.stringify(found.paths)
+}
+
+interface Found {
+  paths: string[]
+  characters: number
 }
 
 const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
@@ -38,16 +45,18 @@ function collect(
   before: Json | undefined,
   after: Json | undefined,
   path: readonly string[],
-  paths: string[],
+  found: Found,
 ): void {
-  if (paths.length === MOST_PATHS || isEqual(before, after)) return
+  if (found.paths.length === MOST_PATHS || isEqual(before, after)) return
   const [was, is] = [objectOf(before, after), objectOf(after, before)]
   if (!was || !is || path.length === DEEPEST) {
-    paths.push(path.join('.'))
+    const text = path.join('.')
+    found.characters += text.length
+    if (found.characters <= MOST_CHARACTERS) found.paths.push(text)
     return
   }
   for (const name of new Set([...Object.keys(is), ...Object.keys(was)])) {
-    collect(own(was, name), own(is, name), [...path, name], paths)
+    collect(own(was, name), own(is, name), [...path, name], found)
   }
 }
 

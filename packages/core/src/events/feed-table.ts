@@ -7,6 +7,7 @@ export const FEED = 'svc.feed'
 /** Which events a reader wants, and after which position. */
 export interface FeedSpan {
   after: number
+  /** Names and patterns, of the events that some process makes deliveries of. */
   names: readonly string[]
   /** `null`: those of all tenants; an empty text: those of none. */
   tenant: string | null
@@ -81,6 +82,14 @@ export async function findFeedEvents(
     [names, ids],
   )
   return rows.map(({ event }: { event: string }) => JSON.parse(event) as FeedRow)
+}
+
+/** The events that some live process makes deliveries of. */
+export async function declaredEvents(db: Db): Promise<string[]> {
+  const { rows } = await db.query(
+    `select event_name as name from svc."__svc.subscriptions" where fans_out`,
+  )
+  return rows.map(({ name }: { name: string }) => name)
 }
 
 /** Whether readers wait in this process, which publishes of all processes then notify. */

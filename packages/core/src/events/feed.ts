@@ -7,7 +7,9 @@ import type { Notifications } from '../postgres/notifications.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { WAKE_CHANNEL } from '../jobs/worker-notifications.ts'
 import { reaches, type Reach } from '../tenants/tenants.ts'
+import { isMeantBy } from './event-patterns.ts'
 import {
+  declaredEvents,
   FEED,
   feedEnd,
   findFeedEvents,
@@ -19,6 +21,7 @@ import {
 
 /** Which events a reader wants. */
 export interface FeedReader {
+  /** Names and patterns, of the events that some process makes deliveries of. */
   names: ReadonlySet<string>
   reach: Reach
   /** How many at a time. */
@@ -174,6 +177,11 @@ export class Feed {
     }
   }
 
+  /** The names of the events that stand in the feed: those that some process makes deliveries of. */
+  names(): Promise<string[]> {
+    return declaredEvents(this.#parts.db)
+  }
+
   /** Events of these names with one of these ids, as they are stored. */
   find(names: readonly string[], ids: readonly string[]): Promise<FeedRow[]> {
     return findFeedEvents(this.#parts.db, names, ids)
@@ -294,7 +302,8 @@ async function partOf(page: FeedPage, after: number, reader: FeedReader): Promis
   const events: FeedRow[] = []
   for (const event of page.events) {
     const { position, name, tenant } = event
-    if (position <= after || !reader.names.has(name) || !reaches(reader.reach, tenant)) continue
+    if (position <= after || !isMeantBy(reader.names, name) || !reaches(reader.reach, tenant))
+      continue
     if (reader.wants && !(await reader.wants(event))) continue
     if (events.length === reader.limit) {
       return { events, to: events.at(-1)?.position ?? after, hasMore: true }

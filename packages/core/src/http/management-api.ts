@@ -3,7 +3,7 @@ import sensible from '@fastify/sensible'
 import { Type } from '@sinclair/typebox'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { coreOf } from '../core-of.ts'
+import { coreOf, hasServer } from '../core-of.ts'
 import { gateRoutes } from './call-gate.ts'
 import { InvalidInput } from '../errors.ts'
 import { BUSY, isContention } from '../postgres/contention.ts'
@@ -30,7 +30,7 @@ export const ErrorBody = Type.Unsafe<{
  * and parameters, unknown fields refused), our error bodies, no caching of answers, zero bytes
  * under a JSON content type counted as no body, and few requests of a tenant at a time. The host's own
  * validator, parsers and error handler are not changed. With `unknownId`, ids that are too long for the router are answered by the error
- * that it makes.
+ * that it makes. An instance of `createSvc` gets none of it.
  */
 export async function managementApi(
   app: FastifyInstance,
@@ -38,6 +38,7 @@ export async function managementApi(
   routes: (api: FastifyInstance) => void | Promise<void>,
   unknownId?: UnknownId,
 ): Promise<void> {
+  if (!hasServer(app)) return
   await app.register(
     async (api: FastifyInstance) => {
       await shareErrorSchema(api)

@@ -22,7 +22,6 @@ import {
   lockRecoveries,
   type Recovery,
 } from './recipients/work-table.ts'
-import { liftRestrictions } from './pg-boss/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
 import { discardWaiting, makeWaitingDue, type MadeDue } from './pg-boss/waiting-jobs.ts'
@@ -91,12 +90,15 @@ export class JobQueues implements Queues {
   async discard<Data>(db: Db, queue: string, recipient: string): Promise<Job<Data>[]> {
     await deleteWorkOn(db, queue, [recipient])
     await setHeld(db, queue, [recipient], true)
-    await liftRestrictions(db, queue, recipient)
     const jobs = await discardWaiting<Data>(db, queue, recipient, FIRST_PORTION)
     await insertWork(db, queue, recipient, 'discard')
     const { count } = await deleteDeadLetters(db, queue, { recipient }, FIRST_PORTION)
     if (count === FIRST_PORTION) await insertWork(db, queue, recipient, 'bury')
     return jobs
+  }
+
+  stopDiscard(db: Db, queue: string, recipient: string): Promise<void> {
+    return deleteWorkOn(db, queue, [recipient])
   }
 
   async erase(queue: string, recipients: readonly string[]): Promise<ErasedJobs> {

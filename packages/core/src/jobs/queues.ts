@@ -27,6 +27,8 @@ export interface Queues {
    * transaction and returned; the rest follows in the background, see `WorkerRecovery`.
    */
   discard<Data>(db: Db, queue: string, recipient: string): Promise<Job<Data>[]>
+  /** A discard whose background part has not ended ends: the recipient gets jobs again, and keeps what is left. */
+  stopDiscard(db: Db, queue: string, recipient: string): Promise<void>
   /**
    * Deletes all jobs and dead letters of these recipients, in many transactions: unlike `discard` it is
    * done when it resolves, and nothing is written of them. Attempts under way are not stopped.

@@ -105,7 +105,8 @@ export const isStorableText = (value: unknown, longest: number): value is string
   !value.includes('\0') &&
   value.isWellFormed()
 
-export const isFunction = (value: unknown): boolean => typeof value === 'function'
+export const isFunction = (value: unknown): value is (...args: unknown[]) => unknown =>
+  typeof value === 'function'
 
 /** Numbers and booleans are shown with their value; anything else only by its type. */
 export function kindOf(value: unknown): string {

@@ -18,7 +18,7 @@ export interface Reply {
 
 /** What a handshake needs of a host. Secrets are asked for before the first `await`. */
 export interface HandshakeHost {
-  /** The secret with which an answer is signed. */
+  /** The secret with which an answer is signed, where the request is not. */
   secret: () => string | undefined
   /** The secret that the request must show. */
   verifyToken: () => string
@@ -73,7 +73,8 @@ function compile(handshake: Handshake): Compiled {
       if (findDigits && !/^[0-9a-f]{20,32}$/.test(findDigits(reading) ?? '')) {
         throw new HandshakeRefused('the challenge is none of the provider')
       }
-      const secret = isKeyed ? host.secret() : undefined
+      // While a secret follows another, the sender compares with the one that it signs with.
+      const secret = isKeyed ? (reading.secret ?? host.secret()) : undefined
       const given = secret === undefined ? reading : { ...reading, secret }
       await keep?.(given, host)
       await confirm?.(given, host)

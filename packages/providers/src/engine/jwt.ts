@@ -5,16 +5,16 @@ import type {
   createLocalJWKSet,
   CryptoKey,
   JSONWebKeySet,
+  JWK,
   JWTPayload,
   ProtectedHeaderParameters,
 } from 'jose'
-import { NotFetched } from '../errors.ts'
 import type { Text } from '../preset.ts'
 import type { Fetched, JwtScheme, KeySet } from '../preset-schemes.ts'
 import { clientOf, pinnedTo, type ProviderClient } from '../provider-client.ts'
 import { decoded } from './algorithms.ts'
 import { holds, unbound } from './conditions.ts'
-import { REFETCH_MS } from './key-sets.ts'
+import { keySetText, parsed as parsedJson } from './key-sets.ts'
 import { keptBySecret, publicKeyOf } from './keys.ts'
 import { findAt, pathOf, valueAt, type Reading } from './places.ts'
 import { chunksOf, stringOf } from './text.ts'
@@ -160,7 +160,10 @@ function problemOf(
   return isTimely ? undefined : 'the JWT is outside the tolerance'
 }
 
-type Key = KeyObject | CryptoKey | Uint8Array
+type Key = JWK | CryptoKey | Uint8Array
+
+/** For jose: the key objects of Cloudflare's workers are none of Web Crypto. */
+const asJwk = (key: KeyObject): JWK => key.export({ format: 'jwk' })
 
 /** The key of a JWT; `undefined` if the key set has no key for it. @throws NotFetched or ProviderAway */
 type KeyFor = (
@@ -177,13 +180,16 @@ function keyOf({ algorithms, key }: JwtScheme): KeyFor {
     throw new TypeError('HS256 is for shared keys: no other algorithm can be beside it')
   }
   if (key === 'secret') {
-    const publicKey = keptBySecret((secret) => publicKeyOf(secret, {}))
+    const publicKey = keptBySecret((secret) => asJwk(publicKeyOf(secret, {})))
     return (_reading, { alg }, secret) =>
       alg === 'HS256' ? Buffer.from(secret) : publicKey(secret)
   }
   if ('x5c' in key) {
     const keyIn = x5cKey(key.x5c)
-    return (_reading, { x5c }, _secret, _client, madeMs) => keyIn(x5c, madeMs)
+    return (_reading, { x5c }, _secret, _client, madeMs) => {
+      const key = keyIn(x5c, madeMs)
+      return key && asJwk(key)
+    }
   }
   return 'jwks' in key ? fromSet(key.jwks) : fromEndpoint(key.jwk)
 }
@@ -198,9 +204,8 @@ function fromSet(set: KeySet): KeyFor {
     const kid = kidIn?.(reading)
     if (kidIn && kid === undefined) return undefined
     const header = kid === undefined ? own : { ...own, kid }
-    const find = async (maxAgeMs?: number) =>
-      chosen(await clientOf(client).text({ ...wanted, ...(maxAgeMs && { maxAgeMs }) }), header)
-    return (await find()) ?? (await find(REFETCH_MS))
+    const find = async (isAnew: boolean) => chosen(await keySetText(client, wanted, isAnew), header)
+    return (await find(false)) ?? (await find(true))
   }
 }
 
@@ -215,9 +220,12 @@ function fromEndpoint(
   return async (reading, header, _secret, client) => {
     if (header.kid === undefined) return undefined
     const json = Object.fromEntries(fields.map(([name, text]) => [name, text(reading)]))
-    const body = { ...pin(address(reading)), json: JSON.stringify(json) }
-    const answer = await clientOf(client).text(body)
-    const expired = valueAt(jsonOf(answer), [...path, 'expired_at'])
+    const answer = await clientOf(client).text({
+      ...pin(address(reading)),
+      json: JSON.stringify(json),
+      isRight: (body) => valueAt(parsedJson(body), path) !== undefined,
+    })
+    const expired = valueAt(parsedJson(answer), [...path, 'expired_at'])
     const isExpired = typeof expired === 'number' && expired < Date.now() / 1000
     return isExpired ? undefined : chosen(answer, header)
   }
@@ -234,21 +242,12 @@ function keyChooser(setIn: (json: unknown) => unknown) {
     const { createLocalJWKSet } = await loadJose()
     try {
       if (known?.answer !== answer) {
-        const set = setIn(jsonOf(answer)) as JSONWebKeySet
+        const set = setIn(parsedJson(answer)) as JSONWebKeySet
         known = { answer, choose: createLocalJWKSet(set) }
       }
       return await known.choose(header)
-    } catch (error) {
-      if (error instanceof NotFetched) throw error
+    } catch {
       return undefined
     }
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new NotFetched('what was fetched is not JSON')
   }
 }

@@ -12,7 +12,6 @@ export interface Reading extends Verified {
   item?: unknown
   timestamp?: string | undefined
   covered?: string | undefined
-  secret?: string
   /** The type of the event, as its name has it. */
   type?: string
 }

@@ -29,6 +29,8 @@ export interface List {
 
 /** What a verification has found signed, for what is read of the request later. */
 export interface Verified {
+  /** The secret by which it is genuine. */
+  secret?: string | undefined
   /** The claims of the JWT. */
   claims?: Readonly<Record<string, unknown>> | undefined
   /** The same as the JSON text that was signed. */

@@ -88,7 +88,10 @@ export function verifierOf(
           if (isFor(scheme, secret)) check ??= scheme.find(reading, items)
         }
         const verdict = check ? check(secret, client) : reading.sent.reject(lack(reading))
-        if (verdict === true || (verdict !== false && (await verdict))) isGenuine = true
+        if (verdict === true || (verdict !== false && (await verdict))) {
+          isGenuine = true
+          reading.sent.verified.secret = secret.value
+        }
       }
       return isGenuine
     },

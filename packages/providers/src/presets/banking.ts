@@ -146,7 +146,7 @@ export const banking = {
     docs: 'https://docs.turnkey.com/features/webhooks/verify-signatures',
     checked: 'sdk',
     checkedOn: '2026-11-27',
-    evidence: 'tkhq/sdk, packages/crypto/src/webhooks.ts',
+    evidence: '@turnkey/crypto@2.13.2',
     secret: null,
     schemes: [
       {

@@ -115,7 +115,8 @@ export const builds = {
     docs: 'https://vercel.com/docs/webhooks/webhooks-api',
     checked: 'documentation',
     checkedOn: '2026-11-27',
-    evidence: 'the page',
+    evidence:
+      "the page; vercel/example-marketplace-integration, app/webhook/route.ts (the provider's example)",
     secret: 'the secret of the webhook; of an integration its client secret',
     schemes: [hmac('x-vercel-signature', { algorithm: 'hmac-sha1' })],
     type: '{json:type}',

@@ -204,9 +204,9 @@ export const customers = {
   customerIo: {
     name: 'Customer.io',
     docs: 'https://docs.customer.io/integrations/api/webhooks',
-    checked: 'documentation',
+    checked: 'sdk',
     checkedOn: '2026-11-27',
-    evidence: 'the page',
+    evidence: 'customerio-node@5.2.0',
     secret: 'the signing key of the reporting webhook',
     schemes: [
       {

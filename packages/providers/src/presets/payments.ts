@@ -233,8 +233,7 @@ export const payments = {
     docs: 'https://developer.paypal.com/braintree/docs/guides/webhooks/parse/node',
     checked: 'sdk',
     checkedOn: '2026-11-27',
-    evidence:
-      'braintree/braintree_node, lib/braintree/webhook_notification_gateway.js and webhook_testing_gateway.js',
+    evidence: 'braintree@3.40.0',
     secret: 'the private key of the API keys',
     needs: ['publicKey'],
     reads: 'form',

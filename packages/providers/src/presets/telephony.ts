@@ -65,9 +65,8 @@ export const telephony = {
     name: 'Twilio',
     docs: 'https://www.twilio.com/docs/usage/webhooks/webhooks-security',
     checked: 'vector',
-    checkedOn: '2026-11-26',
-    evidence:
-      'twilio@6.2.0; twilio/twilio-node, examples/WebhookSignatureValidation.md (HMAC-SHA-256)',
+    checkedOn: '2026-11-27',
+    evidence: 'twilio@6.3.1',
     secret:
       "the account's auth token; where a webhook rule signs with a key of its own, that key too, as a list",
     needs: ['publicOrigin'],
@@ -172,9 +171,9 @@ export const telephony = {
   surge: {
     name: 'Surge',
     docs: 'https://docs.surge.app/api-reference/webhooks/signature-validation',
-    checked: 'documentation',
+    checked: 'sdk',
     checkedOn: '2026-11-27',
-    evidence: 'the page, and the page before it (Surge-Signature)',
+    evidence: '@surgeapi/node@0.30.0; of Surge-Signature the page before this one',
     secret: 'the signing secret of the endpoint (whsec_…)',
     schemes: [
       standardWebhooks,

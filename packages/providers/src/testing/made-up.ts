@@ -39,7 +39,7 @@ export function madeUp(preset: Preset, type = preset.example ?? 'event'): MadeUp
   for (const text of [firstOf(deduplicate), ...schemes.map(signedBy)]) {
     for (const place of placesIn(text)) if (!place.startsWith('header:')) put(place, randomUUID())
   }
-  const typed = placesIn(typeText(preset))
+  const typed = placesIn(typeText(preset, type))
   const parts = typed.length < 2 ? [type] : type.split('.')
   for (const [at, place] of typed.entries()) {
     const isLast = at === typed.length - 1
@@ -60,11 +60,13 @@ function xmlOf(json: unknown): string {
 const named = (names: readonly string[], wanted: string): string =>
   names.includes(wanted) ? wanted : (names[0] ?? '')
 
-/** The text that has the example, or the first. */
-const typeText = ({ type, example }: Preset): Text | undefined =>
-  example === undefined
-    ? firstOf(type)
-    : [type ?? []].flat().find((one) => one.includes('{header:'))
+/** The text that has the example; else one of as many parts as the type is written with, or the first. */
+function typeText({ type, example }: Preset, written: string): Text | undefined {
+  const all = [type ?? []].flat()
+  if (example !== undefined) return all.find((one) => one.includes('{header:'))
+  const parts = written.split('.').length
+  return all.find((one) => parts > 1 && placesIn(one).length === parts) ?? all[0]
+}
 
 const firstOf = (texts: Text | readonly Text[] | undefined): Text | undefined =>
   [texts ?? []].flat()[0]

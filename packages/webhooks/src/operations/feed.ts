@@ -4,7 +4,6 @@ import {
   DeferredFilters,
   EVERY_EVENT,
   FeedDeleted,
-  isMeantBy,
   namesThatMean,
   narrowedReach,
   OWN_EVENTS,
@@ -34,10 +33,11 @@ import {
   FeedQuery,
   WebhookFeedQuery,
 } from '../feed-schemas.ts'
+import { parsedExactly } from '../exact-json.ts'
 import { cursorOf, positionOf } from '../outbound/feed-cursor.ts'
 import { onlyFields } from '../outbound/settings/fields.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
-import { findWebhook } from '../tables/webhooks.ts'
+import { findUpdateTimes, findWebhook } from '../tables/webhooks.ts'
 import { operation, type Caller } from './caller.ts'
 import { assertMayReceive, isHidden } from './key-events.ts'
 
@@ -62,7 +62,7 @@ export function feedOperations(
     by: Caller,
     { after, limit = DEFAULT_LIMIT, wait = 0 }: Pages,
     of: Omit<FeedReader, 'limit'>,
-    shown: (event: FeedRow) => EventInFeed = eventOf,
+    fields: StoredWebhook['fields'] = null,
   ): Promise<FeedAnswer> {
     const ms = wait * 1000
     const inTurn = <T>(read: () => Promise<T>) => core.calls.run(inTurnOf(by), 'reads', read)
@@ -81,7 +81,7 @@ export function feedOperations(
           { ...of, limit },
           { ms, gone, inTurn },
         )
-        return { events: events.map(shown), cursor: cursorOf(to), hasMore }
+        return { events: await shownTo(by, events, fields), cursor: cursorOf(to), hasMore }
       } catch (error) {
         if (!(error instanceof FeedDeleted)) throw error
         const oldest = cursorOf(error.oldest)
@@ -89,6 +89,9 @@ export function feedOperations(
       }
     }
   }
+
+  /** Whether it is another webhook by now; those of one moment are looked up together. */
+  const updatedAt = gathered((ids: string[]) => findUpdateTimes(core.readDb, ids))
 
   return {
     feed: operation({
@@ -125,15 +128,23 @@ export function feedOperations(
           config: READS,
         },
       },
-      async run(by, { id: given, ...pages }) {
+      async run(by, { id: given, after, wait = 0, ...pages }) {
         const id = uuidOf(given)
-        const webhook = id && (await findWebhook(core.readDb, id, by.reach))
-        if (!webhook) throw new WebhookNotFound(given)
-        const names = namesOf(webhook.events, allowedEvents)
-        const seen = new Set([...names].filter((name) => !isHidden(by, name)))
-        const reach: Reach = webhook.tenant
-        const of = { names: seen, reach, wants: wantedBy(webhook) }
-        return page(by, pages, of, (event) => eventFor(webhook, event))
+        const endMs = performance.now() + wait * 1000
+        const from = after === undefined && wait > 0 ? cursorOf(await core.feed.end()) : after
+        for (;;) {
+          const webhook = id && (await findWebhook(core.readDb, id, by.reach))
+          if (!webhook) throw new WebhookNotFound(given)
+          const names = new Set(webhook.events.filter((name) => !isHidden(by, name)))
+          const reach: Reach = webhook.tenant
+          const of = { names, reach, wants: wantedBy(webhook) }
+          const leftMs = Math.max(0, endMs - performance.now())
+          const span = { ...pages, after: from, wait: wait && leftMs / 1000 }
+          const answer = await page(by, span, of, webhook.fields)
+          // It is read again where it was changed while the reader waited.
+          if (wait === 0 || answer.events.length === 0) return answer
+          if ((await updatedAt(webhook.id)) === webhook.updatedAt) return answer
+        }
       },
     }),
 
@@ -152,7 +163,8 @@ export function feedOperations(
         },
       },
       async run(by, { eventId, name, tenant }) {
-        const all = [...allowedEvents, ...OWN_EVENTS].filter((one) => !isHidden(by, one))
+        const known = await core.calls.run(inTurnOf(by), 'reads', () => core.feed.names())
+        const all = known.filter((one) => !isHidden(by, one))
         const names = name === undefined ? all : all.filter((one) => one === name)
         const reach = narrowedReach(by.reach, tenant)
         const found =
@@ -161,7 +173,8 @@ export function feedOperations(
             : await core.calls.run(inTurnOf(by), 'reads', () => find(names, eventId, reach))
         if (found.length > 1) throw new SeveralEvents(shortened(eventId))
         if (!found[0]) throw new EventNotFound(shortened(eventId))
-        return eventOf(found[0])
+        const [event] = await shownTo(by, found, null)
+        return event as EventInFeed
       },
     }),
   }
@@ -190,7 +203,7 @@ function namesFor(
   events: FeedQuery['events'],
   allowed: readonly string[],
 ): ReadonlySet<string> {
-  if (events === undefined) return new Set(allowed)
+  if (events === undefined) return new Set([EVERY_EVENT])
   const given = typeof events === 'string' ? events.split(',') : events
   const known = new Set([...allowed.flatMap(namesThatMean), ...OWN_EVENTS])
   const unknown = given.find((name) => !known.has(name))
@@ -198,28 +211,57 @@ function namesFor(
     throw new EventNotAllowed(unknown, [EVERY_EVENT, ...allowed, ...OWN_EVENTS].join(', '))
   }
   assertMayReceive(by, given)
-  return namesOf(given, allowed)
+  return new Set(given)
 }
 
-/** The events that names and patterns mean; of ours only those that are named. */
-function namesOf(events: readonly string[], allowed: readonly string[]): ReadonlySet<string> {
-  const given = new Set(events)
-  return new Set([...allowed, ...OWN_EVENTS].filter((name) => isMeantBy(given, name)))
+/** For how long the events of a page are parsed before other work of the process has its turn. */
+const LONGEST_TURN_MS = 10
+
+/** The events as the caller gets them. Over HTTP numbers stay as they were published, as in deliveries. */
+async function shownTo(
+  { gone }: Caller,
+  events: readonly FeedRow[],
+  fields: StoredWebhook['fields'],
+): Promise<EventInFeed[]> {
+  const parse = gone === undefined ? JSON.parse : parsedExactly
+  const shown: EventInFeed[] = []
+  let turnEndMs = performance.now() + LONGEST_TURN_MS
+  for (const { id, name, payload, tenant, publishedAt, changed } of events) {
+    if (performance.now() > turnEndMs) {
+      await new Promise((resolve) => setImmediate(resolve))
+      turnEndMs = performance.now() + LONGEST_TURN_MS
+    }
+    shown.push({
+      id: publishedEventId(id),
+      name,
+      payload: parse(fields === null ? payload : onlyFields(payload, fields)) as unknown,
+      tenant,
+      publishedAt: new Date(publishedAt).toISOString(),
+      ...(changed && { changed }),
+    })
+  }
+  return shown
 }
 
-function eventOf({ id, name, payload, tenant, publishedAt, changed }: FeedRow): EventInFeed {
-  return {
-    id: publishedEventId(id),
-    name,
-    payload: JSON.parse(payload) as unknown,
-    tenant,
-    publishedAt: new Date(publishedAt).toISOString(),
-    ...(changed && { changed }),
+/** Looks values up by their ids: all that are asked for in one turn of the event loop with one call. */
+function gathered<Value>(
+  find: (ids: string[]) => Promise<ReadonlyMap<string, Value>>,
+): (id: string) => Promise<Value | undefined> {
+  let next: { ids: Set<string>; found: Promise<ReadonlyMap<string, Value>> } | undefined
+  return async (id) => {
+    if (next === undefined) {
+      const ids = new Set<string>()
+      const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        next = undefined
+        return find([...ids])
+      })
+      next = { ids, found }
+    }
+    const { ids, found } = next
+    ids.add(id)
+    return (await found).get(id)
   }
 }
-
-const eventFor = ({ fields }: StoredWebhook, event: FeedRow): EventInFeed =>
-  eventOf(fields === null ? event : { ...event, payload: onlyFields(event.payload, fields) })
 
 function wantedBy({ filter }: StoredWebhook): FeedReader['wants'] {
   if (filter === null) return undefined

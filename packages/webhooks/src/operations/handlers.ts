@@ -114,6 +114,7 @@ export function handlerOperations(core: Core) {
     pauseAll: operation({
       input: PauseAllInput,
       output: PausedAnswer,
+      writes: true,
       routes: {
         'POST /pause-all': {
           summary: 'Stop all deliveries, or those of a tenant; for the operator',
@@ -122,11 +123,11 @@ export function handlerOperations(core: Core) {
       },
       async run(by, { tenant = null, reason = null }) {
         assertOperator(by)
-        await core.within(undefined, async (db) => {
+        await core.within(by.db, async (db) => {
+          core.afterCommit(db, () => pausesChanged(core))
           if (!(await pauseDeliveries(core, db, tenant, reason))) return
           await auditPause(db, by, 'pause-all', { tenant, reason })
         })
-        pausesChanged(core)
         return { paused: true }
       },
     }),
@@ -134,6 +135,7 @@ export function handlerOperations(core: Core) {
     resumeAll: operation({
       input: ResumeAllInput,
       output: PausedAnswer,
+      writes: true,
       routes: {
         'POST /resume-all': {
           summary: 'Let all deliveries go on, or those of a tenant; for the operator',
@@ -142,11 +144,11 @@ export function handlerOperations(core: Core) {
       },
       async run(by, { tenant = null }) {
         assertOperator(by)
-        await core.within(undefined, async (db) => {
+        await core.within(by.db, async (db) => {
+          core.afterCommit(db, () => pausesChanged(core))
           if (!(await resumeDeliveries(core, db, tenant))) return
           await auditPause(db, by, 'resume-all', { tenant, reason: null })
         })
-        pausesChanged(core)
         return { paused: false }
       },
     }),
@@ -154,6 +156,7 @@ export function handlerOperations(core: Core) {
     pauseHandler: operation({
       input: HandlerPause,
       output: PausedAnswer,
+      writes: true,
       routes: {
         'POST /handlers/pause': {
           summary: 'Stop a handler of the host in all processes; for the operator',
@@ -163,7 +166,7 @@ export function handlerOperations(core: Core) {
       async run(by, { subscription, reason = null }) {
         assertOperator(by)
         await assertSubscription(subscription)
-        await core.handlers.pause(subscription, { reason }, by.origin)
+        await core.handlers.pause(subscription, { reason }, by)
         return { paused: true }
       },
     }),
@@ -171,6 +174,7 @@ export function handlerOperations(core: Core) {
     resumeHandler: operation({
       input: HandlerResume,
       output: PausedAnswer,
+      writes: true,
       routes: {
         'POST /handlers/resume': {
           summary: 'Let a handler of the host go on; for the operator',
@@ -180,7 +184,7 @@ export function handlerOperations(core: Core) {
       async run(by, { subscription }) {
         assertOperator(by)
         await assertSubscription(subscription)
-        await core.handlers.resume(subscription, by.origin)
+        await core.handlers.resume(subscription, by)
         return { paused: false }
       },
     }),

@@ -109,13 +109,14 @@ export function recoveryOperations(core: Core, logDays: number) {
     return preview(core.readDb, webhook, { ...asked, recipient: webhook.id })
   }
 
-  /** Begins a recovery. `seen`: what was counted before. Returns its id, and how many deliveries it is. */
+  /** Begins a recovery. `seen`: what was counted before. `isTime`: to prepare it here. Returns its id, and how many deliveries it is. */
   async function begin(
     by: Caller,
     db: Db,
     id: string,
     asked: Asked,
     seen: Counted,
+    isTime = true,
   ): Promise<Counted & { id: string }> {
     const { what, since } = asked
     const webhook = existing(id, await findWebhook(db, id, by.reach))
@@ -125,7 +126,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     const fromMs = Math.max(Date.parse(since), Date.now() - logDays * DAY_MS)
     // If there are more, or of more days, the events are written down in the background.
     const deliveries =
-      isMissing && seen.isAll && fromMs > Date.now() - MONTH_MS
+      isMissing && isTime && seen.isAll && fromMs > Date.now() - MONTH_MS
         ? await prepareMissing(db, recovery, webhook, logDays)
         : recovery.deliveries
     const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
@@ -213,17 +214,21 @@ export function recoveryOperations(core: Core, logDays: number) {
         const result = { deliveries: 0, webhooks: 0 }
         let areAllCounted = true
         const countUntilMs = performance.now() + COUNTED_MS
+        const isTime = () => performance.now() < countUntilMs
+        // All are counted before the first one begins, so that the counts are those of a dry run.
+        const counts: [id: string, seen: Counted][] = []
         for (const webhook of webhooks) {
-          const { id } = webhook
-          if (concerned?.has(id) === false) continue
+          if (concerned?.has(webhook.id) === false) continue
           // What there is no time to count is counted in the background.
-          const isTime = performance.now() < countUntilMs
-          const seen = isTime ? await counted(webhook, asked, dryRun) : NOT_COUNTED
-          const isNone = isTime && asked.what === 'missing' && seen.isAll && seen.count === 0
+          const seen = isTime() ? await counted(webhook, asked, dryRun) : NOT_COUNTED
+          counts.push([webhook.id, seen])
+        }
+        for (const [id, seen] of counts) {
+          const isNone = asked.what === 'missing' && seen.isAll && seen.count === 0
           const its =
             dryRun || isNone
               ? seen
-              : await core.within(by.db, (tx) => begin(by, tx, id, asked, seen))
+              : await core.within(by.db, (tx) => begin(by, tx, id, asked, seen, isTime()))
           areAllCounted &&= its.isAll
           result.deliveries += its.count
           if (its.count > 0 || !its.isAll) result.webhooks++

@@ -218,13 +218,16 @@ export interface SvcWebhooks {
    * @example
    * await app.svc.webhooks.pauseAll({ reason: 'we send wrong amounts' })
    */
-  pauseAll: (input?: PauseAllInput) => Promise<PausedAnswer>
+  pauseAll: (input?: PauseAllInput, options?: OperationOptions) => Promise<PausedAnswer>
   /** Lets deliveries go on. Without a tenant, those of paused tenants stay paused. @throws InvalidInput, OperatorOnly */
-  resumeAll: (input?: ResumeAllInput) => Promise<PausedAnswer>
+  resumeAll: (input?: ResumeAllInput, options?: OperationOptions) => Promise<PausedAnswer>
   /** As `svc.events.pause`. @throws InvalidInput, OperatorOnly, SubscriptionNotFound */
-  pauseHandler: (input: HandlerPause) => Promise<PausedAnswer>
+  pauseHandler: (input: HandlerPause, options?: OperationOptions) => Promise<PausedAnswer>
   /** As `svc.events.resume`. @throws InvalidInput, OperatorOnly, SubscriptionNotFound */
-  resumeHandler: (input: { subscription: string }) => Promise<PausedAnswer>
+  resumeHandler: (
+    input: { subscription: string },
+    options?: OperationOptions,
+  ) => Promise<PausedAnswer>
   /** Deletes a dead letter of a handler. @throws InvalidInput, OperatorOnly, DeadLetterNotFound */
   deleteHandlerDeadLetter: (id: string, options?: OperationOptions) => Promise<void>
   /**

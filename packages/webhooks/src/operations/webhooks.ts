@@ -214,6 +214,10 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
           checkCombination(changes, before)
           const { headers } = changes
           const sealed = headers ? { ...all, headers: sealHeaders(cipher, id, headers) } : all
+          // Before the row of the recipient is locked, as the work on its jobs locks them.
+          if (before.url === null && typeof changes.url === 'string') {
+            await core.queues.stopDiscard(db, QUEUE, id)
+          }
           const after = await updateWebhook(db, id, sealed)
           await auditChange(db, by.origin, 'update', before, after)
           const isMoved = before.url !== after.url

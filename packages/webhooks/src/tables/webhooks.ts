@@ -85,6 +85,21 @@ export async function findWebhook(
   return rows[0] && asWebhook(rows[0])
 }
 
+/** When these webhooks were changed last; deleted ones are left out. */
+export async function findUpdateTimes(db: Db, ids: string[]): Promise<Map<string, string>> {
+  const { rows } = await db.query(
+    `select id, updated_at as "updatedAt" from svc."__svc.webhooks.registrations"
+      where id = any($1::uuid[])`,
+    [ids],
+  )
+  return new Map(
+    rows.map(({ id, updatedAt }: { id: string; updatedAt: string | Date }) => [
+      id,
+      new Date(updatedAt).toISOString(),
+    ]),
+  )
+}
+
 /** Keeps these webhooks from being changed until the transaction ends. Deleted ones are left out. */
 export async function lockWebhooks(
   db: Db,

@@ -9,8 +9,8 @@ type Presets = Partial<Record<ProviderId, string>>
 export const NO_SIGNER: Record<string, Presets> = {
   'the library of the provider verifies, and exports nothing that signs': {
     appStore: '@apple/app-store-server-library: SignedDataVerifier',
-    braintree: 'braintree: WebhookNotificationGateway.parse',
     box: 'box-node-sdk: WebhooksManager.validateMessage',
+    customerIo: 'customerio-node: verifyRequestSignature',
     cashfree: 'cashfree-pg: PGVerifyWebhookSignature',
     convoy: 'convoy.js: Webhook.verify',
     discord: 'discord-interactions: verifyKey',
@@ -51,6 +51,9 @@ export const NO_SIGNER: Record<string, Presets> = {
     mollie: 'mollie-api-typescript (26 MB): SignatureValidator.createSignature',
     shopify: '@shopify/shopify-api (26 MB): createSHA256HMAC of its runtime',
   },
+  'the library signs samples of its own only, which are vectors': {
+    braintree: 'braintree: webhookTesting.sampleNotification',
+  },
   'the requests have a secret as it is, and nothing is signed': {
     assemblyai: 'a header',
     auth0: 'a header',
@@ -81,7 +84,6 @@ export const NO_SIGNER: Record<string, Presets> = {
     alchemy: '',
     asana: '',
     coinbaseCdp: '',
-    customerIo: '',
     daily: '',
     fal: '',
     fireblocks: '',

@@ -191,7 +191,7 @@ function withJwt(scheme: JwtScheme, request: Working, keys: Keys, nowMs: number)
   if (scheme.issuer !== undefined) claims['iss'] = scheme.issuer
   if (scheme.audience !== undefined) claims['aud'] = scheme.audience
   for (const { in: place, of = '{body}', hash, encoding = 'hex', ifGiven } of scheme.binds ?? []) {
-    if (ifGiven) continue
+    if (ifGiven && request.options[of.slice('{option:'.length, -1)] === undefined) continue
     const text = filled(of, request)
     const value = hash ? createHash(hash).update(text).digest(encoding) : text
     putAt(claims, [place].flat()[0]!.slice(6).split('.'), value)

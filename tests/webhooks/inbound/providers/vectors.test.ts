@@ -3,8 +3,8 @@ import { ProviderClient } from '../../../../packages/providers/src/provider-clie
 import { lookupOf, optionsFor, presetOf } from '../presets.ts'
 import { requestOf, vectors, type Vector } from '../vectors.ts'
 
-const providerClientOf = ({ certificate = '' }: Vector) =>
-  new ProviderClient(async () => ({ statusCode: 200, body: certificate }), Date.now, [certificate])
+const providerClientOf = ({ certificate = '', keySet = certificate }: Vector) =>
+  new ProviderClient(async () => ({ statusCode: 200, body: keySet }), Date.now, [certificate])
 
 for (const [id, its] of Map.groupBy(vectors, ({ provider }) => provider)) {
   t.test(`the preset ${id} accepts genuine requests and refuses forged ones`, async (t) => {

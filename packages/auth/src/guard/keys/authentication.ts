@@ -56,9 +56,17 @@ export async function createAuthentication(
     ? new Lockout(db, lookupDb, settings.rateLimit, { pollDb, now })
     : null
   const lastUsed = new LastUsed((uses) => writeLastUsed(db, uses), log)
-  const { tenantLimits } = settings
-  const allowances = new Allowances({ db, tenantLimits, log, now })
-  const { plans: offered, planOf } = settings
+  const { tenantLimits, plans: offered, planOf } = settings
+  const tenantPeriods = Object.values(offered ?? {}).flatMap(({ tenantQuota }) =>
+    tenantQuota ? [tenantQuota.period] : [],
+  )
+  const allowances = new Allowances({
+    db,
+    tenantLimits,
+    tenantPeriods: [...new Set(tenantPeriods)],
+    log,
+    now,
+  })
   const plans = offered && planOf ? new Plans({ plans: offered, planOf, log, now }) : null
   const writer = randomUUID()
   const usage = settings.usage

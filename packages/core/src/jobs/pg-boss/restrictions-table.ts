@@ -17,12 +17,6 @@ export interface Restrictions {
 export const isRestricted = ({ rateLimit, maxInFlight, ordered }: Restrictions): boolean =>
   rateLimit !== null || maxInFlight !== null || ordered
 
-/** The jobs of the recipient go on as those of any other. */
-export async function liftRestrictions(db: Db, queue: string, recipient: string): Promise<void> {
-  // As text: Prisma reads no column of type void.
-  await db.query('select svc."__svc.lift_restrictions"($1, $2)::text', [queue, recipient])
-}
-
 /** Deletes grants that no rate counts any more: the longest span is a day. */
 export async function sweepGrants(db: Db): Promise<void> {
   await db.query(

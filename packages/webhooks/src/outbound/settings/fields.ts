@@ -1,4 +1,5 @@
 /** The parts of its payload that the deliveries of a webhook carry. */
+import { isRawJSON, parsedExactly } from '../../exact-json.ts'
 
 /** The longest list of paths. */
 export const MOST_FIELDS = 50
@@ -15,7 +16,7 @@ type Wanted = 'all' | Map<string, Wanted>
  */
 export function onlyFields(json: string, paths: readonly string[]): string {
   if (paths.length === 0) return '{}'
-  return JSON.stringify(pickedOf(parsed(json), wantedOf(paths)) ?? {})
+  return JSON.stringify(pickedOf(parsedExactly(json), wantedOf(paths)) ?? {})
 }
 
 function wantedOf(paths: readonly string[]): Map<string, Wanted> {
@@ -48,24 +49,3 @@ function pickedOf(value: unknown, wanted: Map<string, Wanted>): object | undefin
   }
   return found.length === 0 ? undefined : Object.fromEntries(found)
 }
-
-/** Of the newer parts of JSON that the types of TypeScript lack. */
-interface Json {
-  parse: (
-    json: string,
-    reviver: (key: string, value: unknown, context: { source: string }) => unknown,
-  ) => unknown
-  rawJSON: (json: string) => unknown
-  isRawJSON: (value: unknown) => boolean
-}
-const { parse, rawJSON, isRawJSON } = JSON as unknown as Json
-
-/** A number that `JSON.stringify` may write in another way than it was written. */
-const PERHAPS_INEXACT = /\d[.eE]|\d{16}|-0/
-
-const parsed = (json: string): unknown =>
-  PERHAPS_INEXACT.test(json)
-    ? parse(json, (_key, value, { source }) =>
-        typeof value === 'number' ? rawJSON(source) : value,
-      )
-    : JSON.parse(json)

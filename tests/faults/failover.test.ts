@@ -1,0 +1,100 @@
+/** The primary is lost, and its standby takes over: nothing acknowledged is lost, and the feed goes on where it was. */
+import { setTimeout } from 'node:timers/promises'
+import { receiver as openReceiver } from '@svc/testing'
+import pg from 'pg'
+import t from 'tap'
+import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+import { startHost, type Host } from '../webhooks/support/host.ts'
+
+/** Publishes one event after the other until `stop`, and remembers which were acknowledged. */
+function publishing({ app }: Host, prefix: string) {
+  const acknowledged: string[] = []
+  let isOn = true
+  const ended = (async () => {
+    for (let n = 0; isOn; n++) {
+      const id = `${prefix}-${n}`
+      await app.svc.events.publish('order.created', { id }, { id }).then(
+        () => acknowledged.push(id),
+        () => setTimeout(20),
+      )
+    }
+  })()
+  const stop = () => {
+    isOn = false
+    return ended
+  }
+  return { acknowledged, stop }
+}
+
+/** Reads the feed from a cursor on until `stop`, whatever becomes of single requests. */
+function reading({ ask }: Host, from: string) {
+  const ids: string[] = []
+  let isOn = true
+  const ended = (async () => {
+    for (let cursor = from; isOn;) {
+      const { status, body } = await ask('GET', `/feed?after=${cursor}&wait=1`)
+      if (status === 200) {
+        ids.push(...body.events.map(({ id }: { id: string }) => id))
+        cursor = body.cursor
+      } else if (status !== 503) throw new Error(JSON.stringify(body))
+    }
+  })()
+  const stop = () => {
+    isOn = false
+    return ended
+  }
+  return { ids, stop, ended }
+}
+
+t.test('a failover to a standby that has all commits', async (t) => {
+  const primary = await startPostgres({}, { standby: true })
+  t.teardown(() => primary.stop())
+  const proxy = await proxyPostgres(t, primary.url)
+  const hosts = [
+    await startHost(t, { database: proxy.url }),
+    await startHost(t, { database: proxy.url }),
+  ] as const
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  await hosts[0].register(receiver.url, ['order.created'])
+  const { cursor } = (await hosts[0].ask('GET', '/feed?after=start')).body
+  const readers = hosts.map((host) => reading(host, cursor))
+  const publishers = hosts.flatMap((host, h) => [1, 2].map((n) => publishing(host, `${h}.${n}`)))
+  const acknowledged = () => publishers.flatMap((one) => one.acknowledged)
+  const more = async (count: number) => {
+    const before = acknowledged().length
+    await until(() => acknowledged().length >= before + count)
+  }
+  await more(300)
+
+  primary.kill()
+  proxy.cut()
+  const standby = new pg.Client(primary.standby)
+  await standby.connect()
+  t.teardown(() => standby.end())
+  await standby.query('select pg_promote()')
+  proxy.moveTo(primary.standby!)
+  proxy.mend()
+
+  await more(300)
+  for (const { stop } of publishers) await stop()
+  const all = acknowledged()
+  const missing = (ids: readonly string[]) => {
+    const known = new Set(ids)
+    return all.filter((id) => !known.has(id))
+  }
+  await until(() => readers.every(({ ids }) => missing(ids).length === 0))
+  for (const { stop } of readers) await stop()
+  const { rows } = await standby.query(
+    `select split_part(id, ' ', -1) as id from svc."__svc.events" where name = 'order.created' order by position`,
+  )
+  const stored = rows.map(({ id }: { id: string }) => id)
+  for (const { ids } of readers) t.same(ids, stored, 'each event once, in one order')
+  await until(() => {
+    const delivered = receiver.received.map(({ body }) => body.payload.id as string)
+    return missing(delivered).length === 0
+  })
+  t.pass('each acknowledged event was delivered')
+})
