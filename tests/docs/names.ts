@@ -31,6 +31,8 @@ export declare const personOf: (request: FastifyRequest) => Promise<Person>
 `,
   'packages/core/docs/events.md': APP,
   'docs/hosts.md': `${APP}
+export declare const svcCore: typeof import('@svc/core').svcCore
+export declare const svcWebhooks: typeof import('@svc/webhooks').svcWebhooks
 export declare const svcAuth: typeof import('@svc/auth').svcAuth
 `,
   'docs/testing.md': `export declare const receiver: typeof import('@svc/testing').receiver`,

@@ -3,6 +3,7 @@ import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
+import { freePort, runProgram } from '../support/program.ts'
 import { HOST_PACKAGES, makePackedHost, run, WORKSPACE } from '../support/packed-host.ts'
 
 const host = makePackedHost([
@@ -13,6 +14,9 @@ const host = makePackedHost([
   'pg',
 ])
 t.teardown(() => rmSync(host, { recursive: true, force: true }))
+const page = readFileSync(join(WORKSPACE, 'docs/hosts.md'), 'utf8')
+const BIN = join(WORKSPACE, 'node_modules/.bin')
+const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 const tsc = join(WORKSPACE, 'node_modules/typescript/bin/tsc')
 const strictest = {
   target: 'es2024',
@@ -106,6 +110,49 @@ t.test('what is published finds its own files', async (t) => {
   })
 })
 
+t.test('a bundle of a host boots and serves where the packages are external', async (t) => {
+  writeFileSync(join(host, 'server.ts'), recipe('server.ts'))
+  const commands = [...page.matchAll(/^esbuild (?:.|\\\n)+/gm)]
+  t.equal(commands.length, 2)
+  for (const [command] of commands) {
+    const built = run(host, `PATH=${BIN}:${process.env['PATH']}`, 'sh', '-c', command)
+    t.equal(built.status, 0, built.output)
+    const PORT = await freePort()
+    const environment = { DATABASE_URL: await emptyDatabase(t), BOOTSTRAP_KEY, PORT }
+    const program = runProgram(t, host, 'dist/server.js', environment)
+    await program.says(/Server listening/)
+    const ask = (key: string) =>
+      fetch(`http://localhost:${PORT}/orders`, { headers: { 'x-api-key': key } })
+    t.equal((await ask('wrong')).status, 401)
+    t.equal((await ask(BOOTSTRAP_KEY)).status, 200)
+    t.equal(await program.end(), null)
+  }
+})
+
+t.test('a bundle with a package in it does not boot, and says what to leave out', async (t) => {
+  const source = join(host, 'bundled.ts')
+  for (const [name, external, asks] of [
+    ['core', [], '@svc/core'],
+    ['auth', [], '@svc/core'],
+    ['auth', ['--external:@svc/core'], '@svc/auth'],
+    ['webhooks', ['--external:@svc/core'], '@svc/webhooks'],
+    ['console', ['--external:@svc/core'], '@svc/console'],
+  ] as const) {
+    writeFileSync(source, `import * as plugin from '@svc/${name}'\nconsole.log(plugin)`)
+    for (const format of ['esm', 'cjs']) {
+      // Below a package.json, which is not the package's.
+      const outfile = `dist/bundled.${format === 'esm' ? 'mjs' : 'cjs'}`
+      const options = ['--bundle', '--platform=node', `--format=${format}`, ...external]
+      const built = run(host, join(BIN, 'esbuild'), source, ...options, `--outfile=${outfile}`)
+      t.equal(built.status, 0, built.output)
+      const { status, output } = run(host, process.execPath, outfile)
+      t.equal(status, 1)
+      t.match(output, `Error: ${asks} is in a bundle`)
+      t.match(output, /--packages=external or --external:@svc\/\* of esbuild/)
+    }
+  }
+})
+
 t.test('the receiver has no dependencies', async (t) => {
   const folder = join(host, 'node_modules/@svc/receiver')
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object
@@ -121,6 +168,13 @@ t.test('the receiver has no dependencies', async (t) => {
     output: 'true\n',
   })
 })
+
+/** The program of docs/hosts.md that begins with its name. */
+function recipe(name: string): string {
+  const [, code] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(page) ?? []
+  if (code === undefined) throw new Error(`docs/hosts.md has no program ${name}`)
+  return code
+}
 
 /** What comes of importing each of the packages in a Node that says it is another version. */
 function answersOf(version: string): string[] {

@@ -1,7 +1,7 @@
 /** The migrations of this package. */
-import type { Core } from '@svc/core/internal'
+import { packageFolder, type Core } from '@svc/core/internal'
 
-const FOLDER = new URL('../sql/', import.meta.url)
+const FOLDER = new URL('sql/', packageFolder('@svc/auth', import.meta.url))
 
 /** Creates the tables, or with `migrate: 'check'` only checks that they exist. */
 export const prepareDatabase = (core: Core): Promise<void> => core.migrate('@svc/auth', FOLDER)

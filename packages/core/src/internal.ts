@@ -148,6 +148,7 @@ export {
 } from './options/check-options.ts'
 export { hostUnderTest } from './host-under-test.ts'
 export { installed } from './installed.ts'
+export { packageFolder } from './package-folder.ts'
 export { isLockConflict } from './migrations/lock-retries.ts'
 export { unsentOutcome } from './jobs/pump/unsent-outcome.ts'
 export { within } from './within.ts'

@@ -1,9 +1,9 @@
 /** What this package keeps in the database: tables, partitions of the delivery log, a queue. */
-import type { Core } from '@svc/core/internal'
+import { packageFolder, type Core } from '@svc/core/internal'
 import { QUEUE } from './outbound/delivery-queue.ts'
 import { makeLogDays } from './tables/delivery-log-days.ts'
 
-const FOLDER = new URL('../sql/', import.meta.url)
+const FOLDER = new URL('sql/', packageFolder('@svc/webhooks', import.meta.url))
 
 /** Creates the tables, or with `migrate: 'check'` only checks that they exist. */
 export async function prepareDatabase(core: Core): Promise<void> {
