@@ -8,6 +8,8 @@ import { until } from './until.ts'
 
 const BIN = fileURLToPath(new URL('../../packages/cli/src/svc.ts', import.meta.url))
 const ROOT = join(import.meta.dirname, '../..')
+/** Most of what a short command costs is to compile what it imports. */
+const NODE_COMPILE_CACHE = join(ROOT, '.tap/compile-cache')
 
 export interface Ran {
   exitCode: number | null
@@ -50,7 +52,7 @@ export function startSvc(
 ): RunningCommand {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd: folder,
-    env: { PATH: process.env['PATH']!, ...env },
+    env: { PATH: process.env['PATH']!, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const text = { stdout: '', stderr: '' }

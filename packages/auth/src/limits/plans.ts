@@ -73,7 +73,7 @@ export class Plans {
   constructor(parts: PlansParts) {
     this.#parts = parts
     const message =
-      'the plan of a tenant is not known: its last one holds for an hour, then the plan "default" where there is one'
+      'the plan of a tenant is not known: the last answer holds for an hour, unless the plan has changed since, then the plan "default" where there is one'
     this.#log = new RareLog(parts.log, message, parts.now)
   }
 
