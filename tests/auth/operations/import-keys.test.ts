@@ -360,3 +360,14 @@ t.test('ten thousand keys are imported at a time, in a body of up to 8 MiB', asy
   const large = { keys: [{ ...entry(0), label: 'x'.repeat(8 * 1024 * 1024) }] }
   t.match(await ask('POST', '/_auth/keys/import', { body: large }), { status: 413 })
 })
+
+t.test('a flood of texts that nobody has issued keeps no imported key out', async (t) => {
+  const host = await startHost(t, { after })
+  const { id: userId } = await host.makeUser()
+  const keys = Array.from({ length: 20 }, foreignKey)
+  await host.app.svc.auth.importApiKeys(keys.map((key) => ({ userId, sha256: sha256(key) })))
+  const flood = Array.from({ length: 5000 }, () => statusOf(host, foreignKey()))
+  const statuses = await Promise.all(keys.map((key) => statusOf(host, key)))
+  t.same([...new Set(statuses)], [200])
+  t.same([...new Set(await Promise.all(flood))], [401])
+})

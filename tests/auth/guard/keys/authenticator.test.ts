@@ -57,7 +57,7 @@ function makeAuthenticator(situation: Situation) {
       tryRead: async () => {},
       matches: (key: string) => (bootstrapKey === undefined ? undefined : key === bootstrapKey),
     },
-    budgets: { wellFormed: bucket, badChecksum: bucket, otherFormat: bucket },
+    failures: { wellFormed: bucket, badChecksum: bucket, otherFormat: bucket },
     lockout:
       blockedForMs === undefined
         ? null

@@ -48,7 +48,7 @@ export async function createAuthentication(
   const db = preferPool(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
   const pollDb = preferListener(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
   const lookupDb = withConcurrencyLimit(db, MAX_LOOKUP_CONNECTIONS, QUERY_TIMEOUT_MS)
-  const budgets = createLookupBudgets()
+  const { lookups, failures } = createLookupBudgets()
   // Milliseconds by which the testing kit has advanced the clock.
   let aheadMs = 0
   const now = () => performance.now() + aheadMs
@@ -76,7 +76,7 @@ export async function createAuthentication(
   const keyCache = new KeyCache(
     createKeyLookup({
       db: lookupDb,
-      budgets,
+      budgets: lookups,
       names,
       limitsOf: (key) => allowances.limitsOf(key),
       hasPlans: plans !== null,
@@ -113,7 +113,7 @@ export async function createAuthentication(
   })
   const { keyPrefix: letters } = settings
   const limitsOf = allowances.limitsOf.bind(allowances)
-  const parts = { keyCache, lease, bootstrapKey, budgets, lockout, plans, limitsOf, letters }
+  const parts = { keyCache, lease, bootstrapKey, failures, lockout, plans, limitsOf, letters }
   const authenticator = new Authenticator(parts)
 
   core.onAdvance({

@@ -17,7 +17,8 @@ export interface AuthenticatorParts {
   keyCache: KeyCache
   lease: CacheLease
   bootstrapKey: BootstrapKey
-  budgets: LookupBudgets
+  /** Of failed attempts that are counted. */
+  failures: LookupBudgets
   /** `null` without the option `rateLimit`. */
   lockout: Lockout | null
   /** `null` without the option `plans`. */
@@ -110,7 +111,7 @@ export class Authenticator {
 
   /** @returns for how long the prefix was blocked already, in milliseconds */
   async #recordFailure(lockout: Lockout, prefix: string, format: KeyFormat): Promise<number> {
-    if (!this.#parts.budgets[format].take()) {
+    if (!this.#parts.failures[format].take()) {
       throw new CannotDecide('too many failed attempts to count')
     }
     return lockout.recordFailure(prefix)

@@ -36,11 +36,21 @@ const LOOKUPS_PER_SECOND = 500
 export const createLookupBudget = (): TokenBucket =>
   new TokenBucket(LOOKUPS_AT_ONCE, LOOKUPS_PER_SECOND)
 
+/**
+ * More than a process has requests: nothing but a lookup tells a key that was imported from any other text, so a
+ * flood of texts would keep imported keys out. They are looked up in batches.
+ */
+const IMPORTED_AT_ONCE = 40_000
+const IMPORTED_PER_SECOND = 20_000
+
 /** One for each format: unknown keys in another format do not use up the budget of ours. */
 export type LookupBudgets = Readonly<Record<KeyFormat, TokenBucket>>
 
-export const createLookupBudgets = (): LookupBudgets => ({
-  wellFormed: createLookupBudget(),
-  badChecksum: createLookupBudget(),
-  otherFormat: createLookupBudget(),
-})
+/** `lookups`: of unknown keys. `failures`: of failed attempts that are counted, which is a write. */
+export function createLookupBudgets(): { lookups: LookupBudgets; failures: LookupBudgets } {
+  const ours = { wellFormed: createLookupBudget(), badChecksum: createLookupBudget() }
+  return {
+    lookups: { ...ours, otherFormat: new TokenBucket(IMPORTED_AT_ONCE, IMPORTED_PER_SECOND) },
+    failures: { ...ours, otherFormat: createLookupBudget() },
+  }
+}
