@@ -279,10 +279,16 @@ declare
   walked_count int;
   walked_to bigint;
   newest bigint;
-  has_patterns boolean := '*' = any(names) or exists (select from unnest(names) as one where one like '%.*');
+  wanted_names text[];
 begin
   select * into feed_end from svc."__svc.feed_end"();
   settled := feed_end.settled;
+  -- After the end was read: what stands before it was declared by then.
+  wanted_names := array(
+    select known.event_name from svc."__svc.subscriptions" as known
+     where known.fans_out and (known.event_name = any(names) or exists (
+       select from svc."__svc.names_that_mean"(known.event_name) as one (meaning)
+        where one.meaning = any(names))));
   with walked as (
     (select name, id, tenant, published_at, changed, payload, position
        from svc."__svc.events"
@@ -298,13 +304,7 @@ begin
     select *, sum(octet_length(payload) + coalesce(octet_length(changed::text), 0) + 500)
                 over (order by position) as bytes
       from (select * from walked
-             where name in (
-                     select known.event_name from svc."__svc.subscriptions" as known
-                      where known.fans_out
-                        and (known.event_name = any(names)
-                             or has_patterns and exists (
-                                  select from svc."__svc.names_that_mean"(known.event_name) as one (meaning)
-                                   where one.meaning = any(names)))) and (of_tenant is distinct from '' or tenant is null)
+             where name in (select unnest(wanted_names)) and (of_tenant is distinct from '' or tenant is null)
              order by position limit most + 1) as found
   ), taken as materialized (
     select * from wanted

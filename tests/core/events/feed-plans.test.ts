@@ -36,6 +36,9 @@ t.test('a page reads its rows and no others, and a rare event is found in portio
       ),
       'it scans no table',
     )
+    const declared = nodes.filter((node) => node['Relation Name'] === '__svc.subscriptions')
+    t.ok(declared.length > 0)
+    for (const node of declared) t.equal(node['Actual Loops'], 1, 'what a name means is asked once')
     const rows = nodes
       .filter((node) => node['Relation Name'] === '__svc.events')
       .map((node) => node['Actual Rows'] * node['Actual Loops'])
@@ -49,6 +52,8 @@ t.test('a page reads its rows and no others, and a rare event is found in portio
   const rare = await read(0, ['rare'], null)
   t.match(rare.page, { events: [], to: WALKED, hasMore: true })
   t.ok(rare.most <= WALKED, `${rare.most} rows`)
+  const byPattern = await read(0, ['rare.*'], null)
+  t.match(byPattern.page, { events: [], to: WALKED, hasMore: true })
   const last = await read(EVENTS - 10, ['rare'], null)
   t.match(last.page, { events: [{ name: 'rare' }], to: EVENTS, hasMore: false })
   t.ok(last.most <= 10, `${last.most} rows`)
