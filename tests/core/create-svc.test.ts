@@ -96,6 +96,7 @@ t.test('after close() every call rejects, with a pool of its own too', async (t)
     call: () => Promise.resolve(svc.actions.call('svc.webhooks.list' as never)),
     list: () => svc.webhooks.list({}),
     verify: () => svc.auth.verifyApiKey({ key: 'a' }),
+    as: () => svc.webhooks.as({ tenant: 'acme' }).list({}),
     erase: () => svc.eraseTenant('acme'),
   }
   for (const [name, call] of Object.entries(calls)) {

@@ -94,7 +94,7 @@ async function webhooksFor(context: Context, options: SvcWebhooksOptions): Promi
 
 const ROLE = 'role:'
 
-/** Of the folder in which the command runs, else one that is installed beside the command. */
+/** A package of the folder in which the command runs, or the package that is installed beside the command. */
 async function packageOf<Module>({ folder }: Context, name: string): Promise<Module> {
   const found = pathIn(folder, name)
   const module = found ? await import(pathToFileURL(found).href) : await installed(name)

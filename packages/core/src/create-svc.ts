@@ -97,20 +97,20 @@ export async function createSvc<Options extends readonly unknown[]>(
   return { ...untilClosed(app.svc, () => isClosed), close }
 }
 
-/** They answer at once and reject never. */
+/** Two are not asynchronous, and the health of a closed process is an answer. */
 const NOT_ASYNC = new Set(['names', 'register', 'health'])
 
 /** The same functions, which reject once it is closed: a pool of the host's own would still answer them. */
 function untilClosed<Part extends object>(part: Part, isClosed: () => boolean): Part {
-  const wrapped = Object.entries(part).map(([name, value]) => [
-    name,
-    isPlain(value)
-      ? untilClosed(value, isClosed)
-      : isFunction(value) && !NOT_ASYNC.has(name)
-        ? (...args: unknown[]) => (isClosed() ? Promise.reject(new Closed()) : value(...args))
-        : value,
-  ])
-  return Object.fromEntries(wrapped) as Part
+  const wrapped = (name: string, value: unknown): unknown => {
+    if (isPlain(value)) return untilClosed(value, isClosed)
+    if (!isFunction(value) || NOT_ASYNC.has(name)) return value
+    // The operations on behalf of a caller.
+    if (name === 'as') return (...args: unknown[]) => untilClosed(Object(value(...args)), isClosed)
+    return (...args: unknown[]) => (isClosed() ? Promise.reject(new Closed()) : value(...args))
+  }
+  const entries = Object.entries(part).map(([name, value]) => [name, wrapped(name, value)])
+  return Object.fromEntries(entries) as Part
 }
 
 /** A part of svc, as `svc.events` is; the pool and pg-boss are objects of classes. */

@@ -15,7 +15,7 @@ interface Options {
 export const createKey: AddVerb = (program, context) => {
   program
     .command('create-key')
-    .description('makes an API key, and its user where there is none with this e-mail')
+    .description('makes an API key, and a user if no user has this e-mail')
     .requiredOption('--email <address>', 'the user of the key')
     .requiredOption('--name <name>', 'the name of the user, where it is new')
     .option('--scopes <a,b>', 'what the key may do (default: read,write)')
@@ -49,7 +49,7 @@ export const createKey: AddVerb = (program, context) => {
     )
 }
 
-/** The id of the user with this e-mail, who is made where there is none. */
+/** Finds the user with this e-mail, or makes one. Returns the id. */
 async function userOf(svc: Svc, { email, name, tenant, schema = 'svc' }: Options): Promise<string> {
   const find = async (): Promise<string | undefined> => {
     const { rows } = await svc.database.query<{ id: string }>(

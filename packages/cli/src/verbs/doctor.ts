@@ -181,7 +181,7 @@ function missingPart(
   }
 }
 
-/** One that has just booted, such as a command, may have other options for good reasons. */
+/** A process that has just booted may be a command, whose options differ from those of hosts. */
 const SETTLED_SECONDS = 10
 
 function processFindings({ processes }: HostFacts): Finding[] {

@@ -177,7 +177,7 @@ export class Feed {
     }
   }
 
-  /** The names of the events that stand in the feed: those that some process makes deliveries of. */
+  /** The names of the events in the feed: a live process makes deliveries of them. */
   names(): Promise<string[]> {
     return declaredEvents(this.#parts.db)
   }

@@ -104,8 +104,11 @@ export async function renewProcess(
   const { rows } = await db.query(
     `update svc."__svc.processes" as process
         set renewed_at = now(), is_locked = $2,
-            declares = case when $5::text = '[]' then declares - 'failing'
-                            else declares || jsonb_build_object('failing', $5::text::jsonb) end
+            -- Where nothing has changed it is not written again: it may be large.
+            declares = case when $5::text <> '[]'
+                              then declares || jsonb_build_object('failing', $5::text::jsonb)
+                            when declares ? 'failing' then declares - 'failing'
+                            else declares end
       where id = $1 and closed_at is null and ${LEASE_ENDS} > now()
      returning ${anyUndeclared('$3', '$4')} as "isAnyUndeclared"`,
     [id, isLocked, subscriptions, closedWithinSeconds, JSON.stringify(failing)],

@@ -21,6 +21,7 @@ import {
   CursorExpired,
   EventNotAllowed,
   EventNotFound,
+  InvalidCursor,
   SeveralEvents,
   WebhookNotFound,
 } from '../errors.ts'
@@ -34,7 +35,6 @@ import {
   WebhookFeedQuery,
 } from '../feed-schemas.ts'
 import { parsedExactly } from '../exact-json.ts'
-import { cursorOf, positionOf } from '../outbound/feed-cursor.ts'
 import { onlyFields } from '../outbound/settings/fields.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { findUpdateTimes, findWebhook } from '../tables/webhooks.ts'
@@ -58,6 +58,8 @@ export function feedOperations(
 ) {
   const inTurnOf = (by: Caller) => (by.reach === '' ? null : by.reach)
 
+  const endOf = (by: Caller) => core.calls.run(inTurnOf(by), 'reads', () => core.feed.end())
+
   async function page(
     by: Caller,
     { after, limit = DEFAULT_LIMIT, wait = 0 }: Pages,
@@ -67,7 +69,7 @@ export function feedOperations(
     const ms = wait * 1000
     const inTurn = <T>(read: () => Promise<T>) => core.calls.run(inTurnOf(by), 'reads', read)
     if (after === undefined) {
-      const end = await inTurn(() => core.feed.end())
+      const end = await endOf(by)
       if (ms === 0) return { events: [], cursor: cursorOf(end), hasMore: false }
       return follow(end)
     }
@@ -131,7 +133,7 @@ export function feedOperations(
       async run(by, { id: given, after, wait = 0, ...pages }) {
         const id = uuidOf(given)
         const endMs = performance.now() + wait * 1000
-        const from = after === undefined && wait > 0 ? cursorOf(await core.feed.end()) : after
+        const from = after === undefined && wait > 0 ? cursorOf(await endOf(by)) : after
         for (;;) {
           const webhook = id && (await findWebhook(core.readDb, id, by.reach))
           if (!webhook) throw new WebhookNotFound(given)
@@ -139,10 +141,10 @@ export function feedOperations(
           const reach: Reach = webhook.tenant
           const of = { names, reach, wants: wantedBy(webhook) }
           const leftMs = Math.max(0, endMs - performance.now())
-          const span = { ...pages, after: from, wait: wait && leftMs / 1000 }
+          const span = { ...pages, after: from, wait: leftMs / 1000 }
           const answer = await page(by, span, of, webhook.fields)
           // It is read again where it was changed while the reader waited.
-          if (wait === 0 || answer.events.length === 0) return answer
+          if (leftMs === 0 || answer.events.length === 0) return answer
           if ((await updatedAt(webhook.id)) === webhook.updatedAt) return answer
         }
       },
@@ -189,6 +191,19 @@ export function feedOperations(
       items.map(({ tenant }) => storedEventId(tenant, id)),
     )
   }
+}
+
+const POSITION = /^feed:(0|[1-9]\d{0,14})$/
+
+/** A position in the feed, as a text that says nothing to its holder. */
+const cursorOf = (position: number): string => Buffer.from(`feed:${position}`).toString('base64url')
+
+/** @throws InvalidCursor */
+function positionOf(cursor: string): number {
+  const [, position] = POSITION.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
+  // A text with other characters in it is decoded without them.
+  if (position === undefined || cursorOf(Number(position)) !== cursor) throw new InvalidCursor()
+  return Number(position)
 }
 
 const LONGEST_ID = 255

@@ -14,7 +14,7 @@ export interface StuckJobs {
 
 /** From so many seconds on a due job is stuck. */
 const LATE_SECONDS = 3600
-/** Running processes take back the jobs of one that died within some seconds, or once its lease has ended. */
+/** Within seconds, or when the lease of a dead process has ended, other processes take its jobs back. */
 const LOST_SECONDS = 60
 
 /**

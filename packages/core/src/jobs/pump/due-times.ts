@@ -2,6 +2,9 @@
  * When jobs are due that this process has put back: its lanes are woken then, and need not poll for
  * them. Times are kept to a step, and none beyond a few minutes: a poll finds those.
  */
+import type { Lane } from '../job.ts'
+import type { Settled } from '../worker.ts'
+
 const STEP_MS = 100
 const FARTHEST_MS = 5 * 60_000
 
@@ -57,5 +60,28 @@ export class DueTimes {
     this.#timerStep = Infinity
     if (next !== Infinity) this.#setTimer(next)
     this.#onDue()
+  }
+}
+
+/** The same of the jobs of each lane. */
+export class LaneDueTimes {
+  #first: DueTimes
+  #retry: DueTimes
+
+  constructor(wake: (lane: Lane) => void) {
+    this.#first = new DueTimes(() => wake('first'))
+    this.#retry = new DueTimes(() => wake('retry'))
+  }
+
+  /** A postponed job that is due at once stays in its lane, which is either. */
+  note({ result, nextAttemptInMs }: Settled): void {
+    if (nextAttemptInMs === null) return
+    this.#retry.add(nextAttemptInMs)
+    if (result === 'postponed') this.#first.add(nextAttemptInMs)
+  }
+
+  stop(): void {
+    this.#first.stop()
+    this.#retry.stop()
   }
 }
