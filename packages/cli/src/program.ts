@@ -14,6 +14,7 @@ import {
 import { createKey } from './verbs/create-key.ts'
 import { doctor } from './verbs/doctor.ts'
 import { info } from './verbs/info.ts'
+import { init } from './verbs/init.ts'
 import { listen } from './verbs/listen.ts'
 import { migrate } from './verbs/migrate.ts'
 import { pause, resume } from './verbs/pause.ts'
@@ -24,6 +25,7 @@ import { sink } from './verbs/sink.ts'
 import { status } from './verbs/status.ts'
 
 const VERBS: AddVerb[] = [
+  init,
   secret,
   createKey,
   migrate,
