@@ -169,12 +169,12 @@ import { svcWebhooks } from "@svc/webhooks";
 })
 
 t.test('init adds the plugins to an application in CommonJS', async (t) => {
-  const folder = await folderWith(t, { 'package.json': '{}', 'index.js': COMMONJS })
+  const folder = await folderWith(t, { 'package.json': '{}', 'index.cjs': COMMONJS })
   t.match(await svc(t, ['init'], {}, { folder }), { exitCode: 0 })
-  const { 'index.js': text } = await filesOf(folder)
+  const { 'index.cjs': text } = await filesOf(folder)
   t.match(text, /^'use strict'\nconst path = .*\nconst \{ svcCore \} = require\('@svc\/core'\)\n/)
   t.match(text, /\nfastify\.register\(svcWebhooks, .*\)\nfastify\.listen/)
-  await boots(t, folder, 'index.js')
+  await boots(t, folder, 'index.cjs')
 })
 
 t.test(
