@@ -6,7 +6,8 @@ import type { Test } from 'tap'
 import { startNode } from './start-node.ts'
 import { until } from './until.ts'
 
-const BIN = fileURLToPath(new URL('../../packages/cli/src/svc.ts', import.meta.url))
+/** The program. */
+export const BIN = fileURLToPath(new URL('../../packages/cli/src/svc.ts', import.meta.url))
 const ROOT = join(import.meta.dirname, '../..')
 /** Most of what a short command costs is to compile what it imports. */
 const NODE_COMPILE_CACHE = join(ROOT, '.tap/compile-cache')

@@ -1,5 +1,4 @@
 import { glob, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { basename, join, relative, resolve } from 'node:path'
 import { importLines, PLUGIN_PACKAGES, registerLines } from '../init/app-lines.ts'
 import { edited, listens } from '../init/edit-app.ts'
@@ -11,6 +10,7 @@ import {
   packageJson,
   VARIABLES,
 } from '../init/new-app.ts'
+import { ownVersion } from '../installed-versions.ts'
 import { DONE, TO_DO, WrongUsage, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
 const HELP = `
@@ -197,10 +197,6 @@ async function newApp(work: Work, here: string): Promise<string[]> {
     isNew ? '  npm start' : `  node --env-file=.env ${app}`,
   ]
 }
-
-/** All packages have one version. */
-const ownVersion = (): string =>
-  (createRequire(import.meta.url)('@svc/cli/package.json') as { version: string }).version
 
 const isModule = (manifest: string): boolean => {
   try {
