@@ -1,5 +1,4 @@
 /** Programs of the documentation, run as a reader runs them: copied into a folder of their own. */
-import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
@@ -7,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { startNode } from './start-node.ts'
 import { until } from './until.ts'
 
 const TESTS = join(import.meta.dirname, '..')
@@ -39,10 +39,13 @@ export function runProgram(
   environment: Record<string, string>,
   ...options: string[]
 ): Program {
-  const child = spawn(process.execPath, [name, ...options], {
-    cwd: folder,
-    env: { PATH: process.env['PATH']!, ...environment },
-  })
+  // A program in CommonJS requires our TypeScript.
+  const isMeasured = /\.cjs$/.test(name) ? false : undefined
+  const child = startNode(
+    [name, ...options],
+    { cwd: folder, env: { PATH: process.env['PATH']!, ...environment } },
+    isMeasured,
+  )
   const exited = once(child, 'close') as Promise<[number | null]>
   // Not at its exit: what it printed last may not have been read then.
   let hasEnded = false

@@ -1,5 +1,6 @@
 /** `npx svc <verb>`: the verbs, and which exit code an error has. */
 import { Command, CommanderError } from 'commander'
+import { ownVersion } from './installed-versions.ts'
 import {
   Context,
   TO_DO,
@@ -14,6 +15,7 @@ import {
 import { createKey } from './verbs/create-key.ts'
 import { doctor } from './verbs/doctor.ts'
 import { info } from './verbs/info.ts'
+import { init } from './verbs/init.ts'
 import { listen } from './verbs/listen.ts'
 import { migrate } from './verbs/migrate.ts'
 import { pause, resume } from './verbs/pause.ts'
@@ -24,6 +26,7 @@ import { sink } from './verbs/sink.ts'
 import { status } from './verbs/status.ts'
 
 const VERBS: AddVerb[] = [
+  init,
   secret,
   createKey,
   migrate,
@@ -56,6 +59,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const program = new Command('svc')
     .usage('<verb> [options]')
     .description('Runs and inspects hosts with @svc/core, @svc/auth and @svc/webhooks.')
+    .version(ownVersion(), '--version', 'print the version of this command')
     .addHelpText('after', HELP)
     .helpCommand(false)
     .configureOutput({
@@ -75,12 +79,16 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     if (surroundings.signal.aborted) return 0
     const { message, code } = error as Error & { code?: unknown }
     const named = typeof code === 'string' ? ` (${code})` : ''
-    context.err(
-      `${context.styleErr('red', `svc ${args[0]}:`)} ${message.replace(/^svcCore: /, '')}${named}`,
-    )
+    context.err(`${context.styleErr('red', `svc ${args[0]}:`)} ${forCommand(message)}${named}`)
     return exitCodeOf(error as Error)
   }
 }
+
+/** Errors of core are written for hosts, which have options. */
+const forCommand = (message: string): string =>
+  message
+    .replace(/^svcCore: /, '')
+    .replace('the option "database" (by default the secret DATABASE_URL)', 'DATABASE_URL')
 
 const OF_CODES: Record<string, ExitCode> = {
   SVC_CORE_DATABASE_UNREACHABLE: UNREACHABLE,

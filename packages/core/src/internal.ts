@@ -165,4 +165,5 @@ export {
   type HostFacts,
   type ServerFacts,
 } from './upkeep/inspect.ts'
+export type { FailingWebhooks } from './upkeep/installed-packages.ts'
 export { VERSION } from './package-folder.ts'

@@ -1,14 +1,6 @@
-import {
-  checkAll,
-  inspectHosts,
-  inspectRights,
-  inspectServer,
-  inspectStuck,
-  withDatabase,
-  type HostFacts,
-  type ServerFacts,
-} from '@svc/core/internal'
+import type { HostFacts, inspectStuck, ServerFacts } from '@svc/core/internal'
 import { installedVersions } from '../installed-versions.ts'
+import { loadCore } from '../load-core.ts'
 import { DONE, TO_DO, type AddVerb, type Context } from '../verb.ts'
 
 /** Something that someone should do. */
@@ -53,6 +45,8 @@ async function examine(
   schema: string | undefined,
 ): Promise<{ findings: Finding[]; facts: object }> {
   const { databaseUrl: url, log, signal, folder } = context
+  const { checkAll, inspectHosts, inspectRights, inspectServer, inspectStuck, withDatabase } =
+    await loadCore()
   const versions = await installedVersions(folder)
   const ofVersions = differingPackages(versions)
   try {
@@ -315,7 +309,7 @@ const factsOf = ({ processes, queues, paused, failingWebhooks }: HostFacts) => (
   processes: processes.length,
   deadLetters: queues.reduce((sum, { dead }) => sum + dead, 0),
   paused,
-  failingWebhooks: failingWebhooks.count,
+  failingWebhooks: failingWebhooks?.count,
 })
 
 function report(context: Context, findings: Finding[], facts: object): void {
