@@ -8,7 +8,7 @@ import { folderOf, freePort, runProgram } from '../../support/program.ts'
 import { recipe } from './support/page.ts'
 
 interface Linter {
-  validate(text: string): { message: string }[]
+  validate: (text: string) => { message: string }[]
 }
 const tools = createRequire(new URL('tools/package.json', import.meta.url))
 const { validate } = tools('dockerfile-utils') as Linter
