@@ -34,6 +34,10 @@ export declare const personOf: (request: FastifyRequest) => Promise<Person>
 export declare const svcCore: typeof import('@svc/core').svcCore
 export declare const svcWebhooks: typeof import('@svc/webhooks').svcWebhooks
 export declare const svcAuth: typeof import('@svc/auth').svcAuth
+export declare const beforeAll: (run: () => Promise<void>, ms: number) => void
+export declare const afterAll: typeof beforeAll
+export declare const test: (title: string, run: () => Promise<void>, ms: number) => void
+export declare const expect: (value: unknown) => Record<'toBe' | 'toHaveLength', (value: unknown) => void>
 `,
   'docs/testing.md': `export declare const receiver: typeof import('@svc/testing').receiver`,
   'docs/migrations.md': `${APP}

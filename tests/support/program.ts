@@ -18,6 +18,9 @@ export interface Program {
   says(what: RegExp): Promise<RegExpExecArray>
   /** Waits until it ends by itself, and returns the exit code. */
   ended(): Promise<number | null>
+  /** To its standard input. */
+  write(text: string): void
+  signal(name: NodeJS.Signals): void
   /** Asks it to end, and returns the exit code. */
   end(): Promise<number | null>
 }
@@ -66,6 +69,8 @@ export function runProgram(
       const [code] = await exited
       return code
     },
+    write: (text) => void child.stdin.write(text),
+    signal: (name) => void child.kill(name),
     end() {
       child.kill('SIGTERM')
       return program.ended()

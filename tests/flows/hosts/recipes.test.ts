@@ -1,21 +1,13 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test as Tap } from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { folderOf, freePort, runProgram } from '../../support/program.ts'
 import { until } from '../../support/until.ts'
+import { page, recipe } from './support/page.ts'
 
-const page = await readFile(new URL('../../../docs/hosts.md', import.meta.url), 'utf8')
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
-
-/** The program of docs/hosts.md that begins with its name. */
-function recipe(name: string): string {
-  const [, code] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(page) ?? []
-  if (code === undefined) throw new Error(`docs/hosts.md has no program ${name}`)
-  return code
-}
 
 async function start(t: Tap, code: string, environment: Record<string, string> = {}) {
   const database = await emptyDatabase(t)
