@@ -35,6 +35,9 @@ export declare const svcCore: typeof import('@svc/core').svcCore
 export declare const svcWebhooks: typeof import('@svc/webhooks').svcWebhooks
 export declare const svcAuth: typeof import('@svc/auth').svcAuth
 `,
+  'docs/failover.md': `${APP}
+${SVC_CORE}
+`,
   'docs/testing.md': `export declare const receiver: typeof import('@svc/testing').receiver`,
   'docs/migrations.md': `${APP}
 ${SVC_CORE}

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Db } from './transaction.ts'
+import { clientOf } from './connection-config.ts'
 import { withQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames } from './schema-names.ts'
 import { isLostConnection } from './connection-errors.ts'
@@ -53,7 +54,7 @@ const CLOSE_TIMEOUT_MS = 1000
 const QUERY_TIMEOUT_MS = 5000
 
 export class NotificationConnection implements Notifications {
-  #config: pg.ClientConfig
+  #config: pg.PoolConfig
   /** False behind a pooler: a LISTEN stays with a connection that soon serves other clients. */
   #canListen: boolean
   #logError: (error: Error) => void
@@ -68,7 +69,7 @@ export class NotificationConnection implements Notifications {
   #closed = false
 
   constructor(
-    config: pg.ClientConfig,
+    config: pg.PoolConfig,
     canListen: boolean,
     logError: (error: Error) => void,
     names?: SchemaNames,
@@ -161,7 +162,7 @@ export class NotificationConnection implements Notifications {
 
   async #connect(): Promise<void> {
     if (this.#closed || this.#retry) return
-    const client = new pg.Client(this.#config)
+    const client = clientOf(this.#config)
     client.on('error', (error) => this.#lost(client, error))
     client.on('end', () => this.#lost(client))
     client.on('notification', ({ channel, payload = '', processId }) =>

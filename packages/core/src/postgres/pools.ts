@@ -39,7 +39,7 @@ export interface Database {
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
   background<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
   /** The config of the one connection that listens. */
-  listener: pg.ClientConfig
+  listener: pg.PoolConfig
   /** Whether there is a pooler in between: it loses what a session sets, prepares or listens to. */
   pooled: boolean
   close(): Promise<void>
