@@ -3,6 +3,7 @@ import type { Db } from './transaction.ts'
 import { clientOf } from './connection-config.ts'
 import { withQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames } from './schema-names.ts'
+import type { ServerWatch } from './server-watch.ts'
 import { isLostConnection } from './connection-errors.ts'
 import { within } from '../within.ts'
 
@@ -59,6 +60,7 @@ export class NotificationConnection implements Notifications {
   #canListen: boolean
   #logError: (error: Error) => void
   #names: SchemaNames | undefined
+  #watch: ServerWatch | undefined
   #listeners = new Map<string, Set<Listener>>()
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
@@ -72,12 +74,13 @@ export class NotificationConnection implements Notifications {
     config: pg.PoolConfig,
     canListen: boolean,
     logError: (error: Error) => void,
-    names?: SchemaNames,
+    { names, watch }: { names?: SchemaNames | undefined; watch?: ServerWatch | undefined } = {},
   ) {
     this.#config = config
     this.#canListen = canListen
     this.#logError = logError
     this.#names = names
+    this.#watch = watch
   }
 
   listen(name: string, listener: Listener): void {
@@ -178,6 +181,7 @@ export class NotificationConnection implements Notifications {
         await db.query(`listen ${pg.escapeIdentifier(channel)}`)
       }
       this.#client = client
+      this.#watch?.add(client)
       this.#failures = 0
       for (const listener of this.#onConnect) listener()
     } catch (error) {
@@ -228,6 +232,7 @@ export class NotificationConnection implements Notifications {
   ): ReturnType<Db['query']> {
     // The wait for its turn has used up the time: the connection itself may work.
     if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
+    this.#watch?.wake()
     try {
       return await withQueryTimeout(client, Math.ceil(timeoutMs), this.#names).query(text, values)
     } catch (error) {
