@@ -68,7 +68,16 @@ const MAINTENANCE_TIMEOUT_MS = 120_000
 export async function openDatabase(
   option: NonNullable<SvcCoreOptions['database']>,
   logError: (error: Error) => void,
-  { readers = DEFAULT_READERS, names }: { readers?: number; names?: SchemaNames | undefined } = {},
+  {
+    readers = DEFAULT_READERS,
+    names,
+    logRefusal = logError,
+  }: {
+    readers?: number
+    names?: SchemaNames | undefined
+    /** Gets the error of a write that the server refuses at the moment, once a minute. */
+    logRefusal?: (error: Error) => void
+  } = {},
 ): Promise<Database> {
   const given = isPool(option) ? option : undefined
   const config = configOf(option)
@@ -82,7 +91,7 @@ export async function openDatabase(
     : hostPool
   hostPool.on('error', logError)
   const stopHandling = handleClientErrors(hostPool)
-  const watch = new ServerWatch(config, logError)
+  const watch = new ServerWatch(config, logError, logRefusal)
   const stopWatching = watch.watchPool(hostPool)
   try {
     await assertUsable(hostPool)

@@ -47,6 +47,10 @@ interface Answer {
 }
 
 const READ_ONLY = '25006'
+const DISK_FULL = '53100'
+/** For how long after such a statement. */
+const FULL_FOR_MS = 10_000
+const LOG_REFUSALS_MS = 60_000
 /** There is no server that takes writes, or it is starting or shutting down. */
 const NOT_THERE = /^(25006|57P0.)$/
 /** As the errors of pg itself begin, see connection-errors.ts. */
@@ -61,6 +65,7 @@ const ASK = `select pg_catalog.pg_backend_pid() as me,
 export class ServerWatch {
   readonly #config: pg.PoolConfig
   readonly #logError: (error: Error) => void
+  readonly #logRefusal: (error: Error) => void
   /** Whether a pooler is in between: process ids are its own, and a statement may wait for a place there. */
   #pooled = false
   #clients = new Map<Client, Seen>()
@@ -69,11 +74,18 @@ export class ServerWatch {
   #timer: NodeJS.Timeout | undefined
   #askedAt = -Infinity
   #isReadOnly = false
+  #fullAt = -Infinity
+  #refusalLoggedAt = -Infinity
   #closed = false
 
-  constructor(config: pg.PoolConfig, logError: (error: Error) => void) {
+  constructor(
+    config: pg.PoolConfig,
+    logError: (error: Error) => void,
+    logRefusal: (error: Error) => void,
+  ) {
     this.#config = config
     this.#logError = logError
+    this.#logRefusal = logRefusal
   }
 
   markPooled(): void {
@@ -109,12 +121,33 @@ export class ServerWatch {
     const seen = { isOut: false, waited: false, bytes: undefined, lostSince: undefined }
     this.#clients.set(client, seen)
     client.once('end', () => this.#clients.delete(client))
-    client.connection?.on('errorMessage', ({ code }: { code?: string }) => {
-      if (code !== READ_ONLY) return
+    client.connection?.on('errorMessage', (error: pg.DatabaseError) => this.#note(error))
+    return seen
+  }
+
+  /** A statement was refused. */
+  #note(error: pg.DatabaseError): void {
+    if (error.code !== READ_ONLY && error.code !== DISK_FULL) return
+    const now = performance.now()
+    if (now - this.#refusalLoggedAt >= LOG_REFUSALS_MS) {
+      this.#refusalLoggedAt = now
+      this.#logRefusal(error)
+    }
+    if (error.code === DISK_FULL) this.#fullAt = now
+    else {
       this.#isReadOnly = true
       this.wake()
-    })
-    return seen
+    }
+  }
+
+  /**
+   * A disk that is full shows only in statements that write: a process with workers has one each six seconds.
+   *
+   * @throws as Postgres, where it refused one in the last seconds
+   */
+  assertHasDisk(): void {
+    if (performance.now() - this.#fullAt > FULL_FOR_MS) return
+    throw Object.assign(new Error('the disk is full'), { code: DISK_FULL })
   }
 
   /** A statement begins. */
