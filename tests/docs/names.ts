@@ -39,6 +39,9 @@ export declare const afterAll: typeof beforeAll
 export declare const test: (title: string, run: () => Promise<void>, ms: number) => void
 export declare const expect: (value: unknown) => Record<'toBe' | 'toHaveLength', (value: unknown) => void>
 `,
+  'docs/failover.md': `${APP}
+${SVC_CORE}
+`,
   'docs/testing.md': `export declare const receiver: typeof import('@svc/testing').receiver`,
   'docs/migrations.md': `${APP}
 ${SVC_CORE}

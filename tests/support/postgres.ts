@@ -35,11 +35,11 @@ export async function usePostgres(): Promise<Postgres> {
  * with this process however this process ends, SIGKILL included. It does not keep the process alive.
  *
  * @param settings server settings over ours, such as `{ fsync: 'on' }`
- * @param options `standby`: with a second server that has each commit before it is acknowledged
+ * @param options `standby`: with a second server, which has each commit before it is acknowledged, or some time later
  */
 export async function startPostgres(
   settings: Record<string, string> = {},
-  { standby = false } = {},
+  { standby = false }: { standby?: boolean | 'late' } = {},
 ): Promise<OwnPostgres> {
   // The keeper holds on to the server as long as this pipe is open, and the kernel closes the pipe of
   // a dead process. In a session of its own, the keeper does not hear a terminal's Ctrl-C.
@@ -48,7 +48,7 @@ export async function startPostgres(
     [
       join(import.meta.dirname, 'postgres', 'keeper.ts'),
       JSON.stringify(settings),
-      ...(standby ? ['standby'] : []),
+      ...(standby ? [standby === 'late' ? 'late' : 'standby'] : []),
     ],
     {
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -43,7 +43,8 @@ const VERBS: AddVerb[] = [
 
 const HELP = `
 Environment:
-  DATABASE_URL  connection string of the database
+  DATABASE_URL  connection string of the database; several hosts are separated by commas
+  PGPASSFILE    a file with its password, where the connection string has none
   SVC_KEY       an API key, for the verbs with --url
   NO_COLOR      without colours, as in a pipe
 

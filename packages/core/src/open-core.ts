@@ -47,6 +47,11 @@ export async function openCore(
   const database = await openDatabase(await whichDatabase(settings, secrets), logError, {
     readers: settings.readers,
     names: namesOf(settings.schema),
+    logRefusal: (error) =>
+      log.warn(
+        { err: loggable(error) },
+        'Postgres refuses writes at the moment; what is refused is tried again, or its caller gets an error',
+      ),
   })
   try {
     const isCheck = settings.migrate === 'check'

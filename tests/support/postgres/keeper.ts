@@ -1,7 +1,7 @@
 // Starts one Postgres, says where it is in one line of JSON, and waits for its standard input to
 // end: that is its owner's wish or its owner's death. Then it stops the server and removes its files.
 // "restart" on its standard input makes it shut the server down and start it again, "kill" kills it. With
-// the argument "standby" a second server follows the first, and outlives it.
+// the argument "standby" or "late" a second server follows the first, and outlives it.
 import { on } from 'node:events'
 import { closeSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -12,7 +12,8 @@ import { makeFolder, makeFolderInMemory, sweepFolders } from './folders.ts'
 import { unprivilegedUser } from './user.ts'
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
-const hasStandby = process.argv[3] === 'standby'
+const hasStandby = process.argv[3] !== undefined
+const isLate = process.argv[3] === 'late'
 
 const released = new Promise<void>((resolve) => {
   process.stdin.on('end', resolve).on('error', resolve).resume()
@@ -36,7 +37,7 @@ try {
   server = await startServer(cluster, user, all)
   const { port } = new URL(server.url)
   const standby = hasStandby
-    ? await startStandby(cluster, server, join(inMemory ?? folder, 'standby'), user)
+    ? await startStandby(cluster, server, join(inMemory ?? folder, 'standby'), user, isLate)
     : undefined
   answer({ url: server.url, standby: standby?.url })
   for (;;) {

@@ -15,7 +15,7 @@ import { observePauses, observeQueues, observeTasks } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS } from './shared-call.ts'
 
 export function createHealth(
-  database: Pick<Database, 'dbWithin' | 'readers'>,
+  database: Pick<Database, 'dbWithin' | 'readers' | 'watch'>,
   notifications: Pick<NotificationConnection, 'isListening'>,
   workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>,
   tasks: Pick<PeriodicTasks, 'health' | 'failures'>,
@@ -34,7 +34,10 @@ export function createHealth(
     observePauses(meter, async () => pausedOf(await pauses.list())),
   ]
   return new HealthCheck({
-    ping: () => assertWritable(db),
+    ping: async () => {
+      await assertWritable(db)
+      database.watch.assertHasDisk()
+    },
     isListening: () => notifications.isListening,
     tasks: () => tasks.health(),
     counts,
