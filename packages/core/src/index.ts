@@ -51,6 +51,7 @@ export {
   DatabaseFailed,
   Busy,
   Closed,
+  CitusUnusable,
   DatabaseNotUtf8,
   DatabaseTooOld,
   DatabaseUnreachable,
