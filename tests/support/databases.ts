@@ -26,7 +26,9 @@ export async function dropDatabase(server: string, name: string): Promise<void> 
   const isConnected = async () =>
     (
       await client.query(
-        `select from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
+        // Nodes of Citus keep connections to each other.
+        `select from pg_stat_activity where datname = $1 and backend_type = 'client backend'
+            and application_name not like 'citus%'`,
         [name],
       )
     ).rowCount !== 0
