@@ -35,7 +35,12 @@ export async function dropDatabase(server: string, name: string): Promise<void> 
   try {
     const deadline = performance.now() + CLOSING_MS
     while ((await isConnected()) && performance.now() < deadline) await pause(20)
-    await client.query(`drop database if exists ${name} with (force)`)
+    const drop = () => client.query(`drop database if exists ${name} with (force)`)
+    // The background worker of Citus may connect meanwhile, and is not terminated by force.
+    await drop().catch((error: { code?: string }) => {
+      if (error.code === '55006') return drop()
+      throw error
+    })
   } finally {
     await client.end()
   }

@@ -97,7 +97,7 @@ function refuse(what: string, remedy: string): never {
 /** A schema that is distributed has its row even where it has no table. */
 const FIND_PLACE = `
   select json_build_object(
-    'isWorker', not citus_is_coordinator(),
+    'isWorker', (select groupid <> 0 from pg_dist_local_group),
     'knowsCoordinator', exists (select from pg_dist_node where groupid = 0),
     'distributed', array(
       select quote_ident(nspname) from pg_dist_schema join pg_namespace on pg_namespace.oid = schemaid
