@@ -156,6 +156,23 @@ async function judge(
 }
 
 t.test('storms over Citus', { skip, timeout: 0 }, async (t) => {
+  await t.test('a worker that is away makes nothing of ours unhealthy', async (t) => {
+    const cluster = await startCluster(binaries!)
+    t.teardown(() => cluster.stop())
+    const { database } = cluster
+    await startHost(t, { database })
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
+    cluster.workers[0]!.kill()
+    const host = await startHost(t, { database })
+    await host.register(receiver.url, ['order.created'])
+    await host.app.svc.transaction((db) =>
+      host.app.svc.events.publish('order.created', { id: 1 }, { db }),
+    )
+    t.equal((await receiver.waitFor(1)).length, 1, 'a host boots, publishes and delivers')
+    t.ok((await host.app.svc.health()).ok)
+  })
+
   const first = Number(SVC_FAULT_SEED)
   for (let seed = first; seed < first + Number(SVC_FAULT_SCHEDULES); seed++) {
     await t.test(`rows and events agree in the schedule of seed ${seed}`, async (t) => {
