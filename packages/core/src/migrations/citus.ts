@@ -11,7 +11,7 @@ import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import { pause } from './abortable-pause.ts'
 import { isLockConflict, tryOf } from './lock-retries.ts'
-import { withMigrationLock, type Boot } from './migration-lock.ts'
+import { GIVE_UP_MS, withMigrationLock, type Boot } from './migration-lock.ts'
 import { handOver } from './migrations-table.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
 
@@ -137,12 +137,13 @@ export async function letCitusKnow(boot: CitusBoot, owner: string): Promise<void
   }
   if (await isComplete()) return
   await withMigrationLock(boot, async (lockDb) => {
+    const deadline = performance.now() + (boot.giveUpMs ?? GIVE_UP_MS)
     for (let failures = 0; !(await isComplete()); failures++) {
       const { lockMs, pauseMs } = tryOf(failures)
       try {
         await transaction(boot.pool, make, { timeoutMs: LONGEST_MS, lockMs })
       } catch (error) {
-        if (!isLockConflict(error)) throw error
+        if (!isLockConflict(error) || performance.now() > deadline) throw error
         await pause(pauseMs, boot.signal)
       }
     }
@@ -196,6 +197,8 @@ async function make(db: Db): Promise<void> {
          when (current_setting('svc' || '.known_to_citus', true) is distinct from pg_current_xact_id()::text)
          execute function svc."__svc.let_citus_know"()`,
     )
+    // Also in a session that acts as a replica.
+    await db.query(`alter table ${name} enable always trigger let_citus_know`)
   }
 }
 
