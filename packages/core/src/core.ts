@@ -177,6 +177,7 @@ export class RunningCore implements Core {
       this.#periodicTasks,
       telemetry,
       pauses,
+      boot.citus,
     )
     const maintenance = this.#liveness.bounded(database.maintenance)
     this.#erasure = new TenantErasure(maintenance, this.#packages, log)

@@ -52,6 +52,7 @@ export {
   DatabaseFailed,
   Busy,
   Closed,
+  CitusUnusable,
   DatabaseNotUtf8,
   DatabaseTooOld,
   DatabaseUnreachable,

@@ -1,11 +1,13 @@
 // Starts one Postgres, says where it is in one line of JSON, and waits for its standard input to
 // end: that is its owner's wish or its owner's death. Then it stops the server and removes its files.
-// "restart" on its standard input makes it shut the server down and start it again, "kill" kills it. With
-// the argument "standby" or "late" a second server follows the first, and outlives it.
+// "restart" on its standard input makes it shut the server down and start it again, "crash" kill it and start
+// it again, "kill" kills it. With the argument "standby" or "late" a second server follows the first, and
+// outlives it.
 import { on } from 'node:events'
 import { closeSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import { makeCluster, REPLICATED, startServer, startStandby, type Server } from './cluster.ts'
 import { makeFolder, makeFolderInMemory, sweepFolders } from './folders.ts'
@@ -47,6 +49,12 @@ try {
       server.kill()
       continue
     }
+    if (next === 'crash') {
+      server.kill()
+      await server.ended
+      server = await startAfterCrash(() => startServer(cluster, user, { ...all, port }))
+      continue
+    }
     await server.stop()
     if (next !== 'restart') break
     server = await startServer(cluster, user, { ...all, port })
@@ -61,6 +69,18 @@ try {
   }
 }
 process.exit()
+
+/** The other processes of a server that was killed keep its memory until they see that it is gone. */
+async function startAfterCrash(start: () => Promise<Server>): Promise<Server> {
+  for (let triesLeft = 100; ; triesLeft--) {
+    try {
+      return await start()
+    } catch (error) {
+      if (triesLeft === 0) throw error
+      await pause(100)
+    }
+  }
+}
 
 function answer(said: { url: string; standby: string | undefined } | { error: string }): void {
   try {

@@ -21,6 +21,7 @@ export function createHealth(
   tasks: Pick<PeriodicTasks, 'health' | 'failures'>,
   telemetry: Pick<Telemetry, 'meter'>,
   pauses: Pick<Pauses, 'list'>,
+  citus: string | null,
 ): HealthCheck {
   const db = database.dbWithin(HEALTH_TIMEOUT_MS)
   const limit = { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: HEALTH_TIMEOUT_MS }
@@ -38,6 +39,7 @@ export function createHealth(
       await assertWritable(db)
       database.watch.assertHasDisk()
     },
+    citus,
     isListening: () => notifications.isListening,
     tasks: () => tasks.health(),
     counts,

@@ -4,6 +4,7 @@ import type { Paused } from '../health/health.ts'
 import { listPauses } from '../jobs/pauses-table.ts'
 import { countQueues, type QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
 import { findStuckJobs, type StuckJobs } from '../jobs/pg-boss/stuck-jobs.ts'
+import { CITUS_VERSION } from '../migrations/citus.ts'
 import { lackedRights } from '../migrations/missing-rights.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
@@ -13,6 +14,8 @@ import { installedPackages, type FailingWebhooks } from './installed-packages.ts
 
 export interface ServerFacts {
   version: string
+  /** The version of Citus; null without it. */
+  citus: string | null
   /** Of the settings that matter, as this role has them in this database. */
   settings: Record<string, string>
   /** Clients of the server, and how many it takes. */
@@ -42,12 +45,14 @@ const SETTINGS = [
 export async function inspectServer({ db, pooled }: Database): Promise<ServerFacts> {
   const beganMs = Date.now()
   const { rows } = await db.query(
-    `select current_setting('server_version') as version,
+    `select current_setting('server_version') as version, ${CITUS_VERSION} as citus,
             extract(epoch from clock_timestamp())::float8 * 1000 as "clockMs"`,
   )
   // The answer may have been on its way for long: half of that is the best guess.
   const middleMs = (beganMs + Date.now()) / 2
-  const { version, clockMs } = rows[0] as { version: string; clockMs: number }
+  const { version, citus, clockMs } = rows[0] as Pick<ServerFacts, 'version' | 'citus'> & {
+    clockMs: number
+  }
   const { rows: facts } = await db.query(
     `select json_object_agg(name, setting)::text as settings,
             current_setting('transaction_read_only') = 'on' as "isReadOnly",
@@ -66,6 +71,7 @@ export async function inspectServer({ db, pooled }: Database): Promise<ServerFac
   const { settings, open, most, isReadOnly, bytes } = facts[0] as Facts
   return {
     version,
+    citus,
     settings: JSON.parse(settings) as Record<string, string>,
     connections: { open, most },
     clockAheadMs: Math.round(middleMs - clockMs),
