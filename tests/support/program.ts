@@ -43,7 +43,7 @@ export function runProgram(
   ...options: string[]
 ): Program {
   // A program in CommonJS requires our TypeScript.
-  const isMeasured = /\.cjs$/.test(name) ? false : undefined
+  const isMeasured = name.endsWith('.cjs') ? false : undefined
   const child = startNode(
     [name, ...options],
     { cwd: folder, env: { PATH: process.env['PATH']!, ...environment } },

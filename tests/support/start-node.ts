@@ -15,8 +15,10 @@ export function startNode(
   options: SpawnOptions,
   isMeasured = IS_COVERAGE_MEASURED,
 ): ChildProcessWithoutNullStreams {
+  const own = options.env?.['NODE_OPTIONS']
+  const withoutHooks = own === undefined ? ['-u', 'NODE_OPTIONS'] : [`NODE_OPTIONS=${own}`]
   const [command, ...all] = [
-    ...(isMeasured ? [] : ['env', '-u', 'NODE_OPTIONS']),
+    ...(isMeasured ? [] : ['env', ...withoutHooks]),
     process.execPath,
     ...args,
   ]

@@ -80,16 +80,30 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     if (surroundings.signal.aborted) return 0
     const { message, code } = error as Error & { code?: unknown }
     const named = typeof code === 'string' ? ` (${code})` : ''
-    context.err(`${context.styleErr('red', `svc ${args[0]}:`)} ${forCommand(message)}${named}`)
+    context.err(
+      `${context.styleErr('red', `svc ${args[0]}:`)} ${forCommand(message, code)}${named}`,
+    )
     return exitCodeOf(error as Error)
   }
 }
 
-/** Errors of core are written for hosts, which have options. */
-const forCommand = (message: string): string =>
-  message
-    .replace(/^svcCore: /, '')
-    .replace('the option "database" (by default the secret DATABASE_URL)', 'DATABASE_URL')
+const NO_RIGHT = '42501'
+
+/** Errors of core are written for hosts, which have options and boot. Those of Postgres know no remedy. */
+function forCommand(message: string, code: unknown): string {
+  if (code === NO_RIGHT) {
+    return `${message}: the role of DATABASE_URL lacks rights, which "npx svc doctor" names`
+  }
+  return FOR_HOSTS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), message)
+}
+
+const FOR_HOSTS: [string | RegExp, string][] = [
+  [/^svcCore: /, ''],
+  ['the option "database" (by default the secret DATABASE_URL)', 'DATABASE_URL'],
+  ['the option "migrate" is "check", and ', ''],
+  [', then boot again', ''],
+  ['or boot once as a role', 'or use a role'],
+]
 
 const OF_CODES: Record<string, ExitCode> = {
   SVC_CORE_DATABASE_UNREACHABLE: UNREACHABLE,
