@@ -4,11 +4,13 @@ import { edited, listens } from '../../packages/cli/src/init/edit-app.ts'
 
 const IMPORT = "import Fastify from 'fastify'"
 const APP = 'const app = Fastify()'
+/** The neighbour that makes instances. */
+const loads = (path: string) => path === './app.js'
 const lines = (...all: string[]) => all.join('\n')
 
 /** What was added, by the line that follows it. */
 function additions(source: string): Record<string, string[]> {
-  const { text = '' } = edited(source)
+  const { text = '' } = edited(source, loads)
   const known = source.split('\n')
   const added: Record<string, string[]> = {}
   let block: string[] = []
@@ -67,13 +69,28 @@ t.test('the plugins are registered before the statement that listens', async (t)
       'app.register(',
     ],
     [
+      lines("import { build } from './app.js'", 'const app = await build()', 'app.listen()'),
+      'app.listen()',
+      'app.register(',
+    ],
+    [
+      lines("import app from './app.js'", 'await app.listen()'),
+      'await app.listen()',
+      'await app.register(',
+    ],
+    [
+      lines("const server = require('./app.js')({ logger: true })", 'server.listen()'),
+      'server.listen()',
+      'server.register(',
+    ],
+    [
       lines("var app = require('fastify')({", '  logger: true', '})', 'app.listen()'),
       'app.listen()',
       'app.register(',
     ],
   ]
   for (const [source, before, firstLine] of cases) {
-    t.ok(listens(source), source)
+    t.ok(listens(source, loads), source)
     const { [before]: registered = [], ...others } = additions(source)
     t.ok(registered[0]?.startsWith(firstLine), `${source}\n→ ${registered[0]}`)
     t.equal(registered.length, 3)
@@ -82,7 +99,10 @@ t.test('the plugins are registered before the statement that listens', async (t)
 })
 
 t.test('lines end as those of the file do', async (t) => {
-  const { text = '' } = edited(lines(IMPORT, APP, 'app.listen()', '').replaceAll('\n', '\r\n'))
+  const { text = '' } = edited(
+    lines(IMPORT, APP, 'app.listen()', '').replaceAll('\n', '\r\n'),
+    loads,
+  )
   t.equal(text.replaceAll('\r\n', '').includes('\n'), false)
   t.match(
     text,
@@ -109,7 +129,7 @@ t.test(
       [lines(IMPORT, APP, 'run(() => app.listen())'), /within another statement/],
       [lines(IMPORT, APP, 'if (isMain) app.listen()'), /within another statement/],
     ]
-    for (const [source, reason] of cases) t.match(edited(source).reason, reason, source)
+    for (const [source, reason] of cases) t.match(edited(source, loads).reason, reason, source)
   },
 )
 
@@ -118,11 +138,13 @@ t.test('what makes no instance of Fastify, or does not listen, is no server', as
     lines(IMPORT, APP, 'export default app'),
     lines("import type Fastify from 'fastify'", 'app.listen()'),
     lines("import { type FastifyInstance } from 'fastify'", 'app.listen()'),
+    lines("import { server } from './other.js'", 'server.listen()'),
     lines("import express from 'express'", 'const app = express()', 'app.listen()'),
+    lines("import { sql } from './app.js'", "sql.listen('orders')"),
     lines(`// ${IMPORT}`, '// app.listen()'),
     lines(`/*`, IMPORT, APP, `*/`, 'app.listen()'),
     lines(IMPORT, APP, 'const text = `', 'app.listen()', '`'),
   ]) {
-    t.notOk(listens(source), source)
+    t.notOk(listens(source, loads), source)
   }
 })

@@ -136,7 +136,10 @@ t.test('init adds the plugins to an application, in the way the file is written'
     'added  BOOTSTRAP_KEY, ENCRYPTION_KEY to .env.example',
     'kept   compose.yaml',
   ])
-  t.match(done.text, /next:\n {2}npm install @svc\/core @svc\/auth @svc\/webhooks\n/)
+  t.match(
+    done.text,
+    /next:\n {2}npm install @svc\/core @svc\/auth @svc\/webhooks\n {2}npm install --save-dev @svc\/cli\n/,
+  )
   const after = await filesOf(folder)
   const added = `    await app.register(svcCore, { encryption: { secretNames: ["ENCRYPTION_KEY"] } });
     await app.register(svcAuth, { bootstrapKeySecret: "BOOTSTRAP_KEY" });
@@ -181,7 +184,7 @@ t.test('where no file can be edited safely, init prints what to add and ends wit
   const server = (listen: string) =>
     ["import Fastify from 'fastify'", 'const app = Fastify()', listen, ''].join('\n')
   const cases: [Record<string, string>, RegExp][] = [
-    [{ 'app.js': 'export default async (app) => {}\n' }, /no file makes a Fastify instance/],
+    [{ 'app.js': 'export default async (app) => {}\n' }, /no file with a Fastify instance listens/],
     [
       { 'a.js': server('app.listen()'), 'b.js': server('app.listen()') },
       /several files listen \((?:a.js, b.js|b.js, a.js)\)/,

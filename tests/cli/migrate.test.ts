@@ -145,7 +145,7 @@ t.test(
         const printed = [...ran.lines, ...ran.errors].join('\n')
         t.equal(ran.exitCode, exitCode, args.join(' '))
         t.match(printed, says)
-        t.notMatch(printed, /topsecret|svcCore:|the option|\n {4}at /)
+        t.notMatch(printed, /topsecret|svcCore:|option "database"|\n {4}at /)
       }),
     )
   },

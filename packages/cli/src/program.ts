@@ -100,6 +100,7 @@ function forCommand(message: string, code: unknown): string {
 const FOR_HOSTS: [string | RegExp, string][] = [
   [/^svcCore: /, ''],
   ['the option "database" (by default the secret DATABASE_URL)', 'DATABASE_URL'],
+  [/^the option "schema" must/, '--schema must'],
   ['the option "migrate" is "check", and ', ''],
   [', then boot again', ''],
   ['or boot once as a role', 'or use a role'],

@@ -159,6 +159,7 @@ export { declaredOptions } from './upkeep/declared-options.ts'
 export { withDatabase } from './upkeep/with-database.ts'
 export {
   inspectHosts,
+  inspectMigrations,
   inspectRights,
   inspectServer,
   inspectStuck,

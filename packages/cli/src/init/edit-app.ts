@@ -1,4 +1,4 @@
-/** Puts our plugins into a file that makes a Fastify instance and listens, where that is safe. */
+/** Puts our plugins into a file in which a Fastify instance listens, where that is safe. */
 import { importLines, registerLines, type LineStyle } from './app-lines.ts'
 import { codeOnly } from './code-only.ts'
 
@@ -7,44 +7,72 @@ export type Edit =
   /** Why the file is left as it is. */
   | { text?: undefined; reason: string }
 
-/** `import Fastify from 'fastify'`, in its variants, but not of types alone. */
-const IMPORTED = /^import\s+(?!type\s)([^'"]*?)\s*from\s*(['"])fastify\2/m
-const REQUIRED = /^(?:const|let|var)\s+([^=]*?)\s*=\s*require\(\s*(['"])fastify\2\s*\)(\s*\()?/m
+/** Whether another file of the application, by its path from this one, loads Fastify. */
+export type LoadsFastify = (path: string) => boolean
 
-interface Factory {
-  /** Where the statement that loads it begins. */
+/** What a file loads that is Fastify, or comes from a file that loads it. */
+interface Loaded {
+  /** Where the first statement that loads it begins. */
   at: number
-  /** What makes an instance; undefined where the statement is `const app = require('fastify')()`. */
-  name?: string | undefined
-  /** The instance of such a statement. */
-  instance?: string | undefined
+  /** The names that may be an instance, or make one. */
+  names: string[]
   style: Omit<LineStyle, 'awaits'>
 }
 
-function factoryOf(source: string, code: string): Factory | undefined {
-  const found = IMPORTED.exec(source) ?? REQUIRED.exec(source)
-  // It may stand in a comment.
-  if (!found || code[found.index] === ' ') return undefined
-  const [whole, names = '', quote, isCalled] = found
-  const style = {
-    module: whole.startsWith('import') ? 'import' : 'require',
-    quote: quote as LineStyle['quote'],
-    semicolons: /;[ \t]*$/m.test(code),
-  } as const
-  if (isCalled !== undefined) return { at: found.index, instance: names, style }
-  const [, alone] = /^([\w$]+)\s*(?:,|$)/.exec(names) ?? []
-  const [named, renamed] =
-    /[{,]\s*(?:fastify|default)(?:\s*(?:as\s|:)\s*([\w$]+))?\s*(?=[,}])/.exec(names) ?? []
-  const name = alone ?? renamed ?? (named && 'fastify')
-  return name === undefined ? undefined : { at: found.index, name, style }
+/** `import Fastify from 'fastify'`, in its variants, but not of types alone. */
+const IMPORTED = /^import\s+(?!type\s)([^'"]*?)\s*from\s*(['"])([^'"\n]+)\2/gm
+/** The same with `require`, also where the result is called at once. */
+const REQUIRED =
+  /^(?:const|let|var)\s+([^=]*?)\s*=\s*require\(\s*(['"])([^'"\n]+)\2\s*\)(?:\.\w+)?(\s*\()?/gm
+
+function loadedIn(source: string, code: string, loads: LoadsFastify): Loaded | undefined {
+  const names: string[] = []
+  let first: RegExpExecArray | undefined
+  for (const found of [...source.matchAll(IMPORTED), ...source.matchAll(REQUIRED)]) {
+    const [, clause = '', , from = '', isCalled] = found
+    // It may stand in a comment.
+    if (code[found.index] === ' ') continue
+    const isFastify = from === 'fastify'
+    if (!isFastify && !(from.startsWith('.') && loads(from))) continue
+    const own = isCalled === undefined ? namesIn(clause, isFastify) : [clause.trim()]
+    names.push(...own)
+    if (own.length > 0) first ??= found
+  }
+  if (first === undefined) return undefined
+  return {
+    at: first.index,
+    names,
+    style: {
+      module: first[0].startsWith('import') ? 'import' : 'require',
+      quote: first[2] as LineStyle['quote'],
+      semicolons: /;[ \t]*$/m.test(code),
+    },
+  }
 }
 
-const LISTEN = /([\w$]+)\s*\.\s*listen\s*\(/g
+/** The names that a statement gives to what it loads. */
+function namesIn(clause: string, isFastify: boolean): string[] {
+  const [, alone] = /^([\w$]+)\s*(?:,|$)/.exec(clause) ?? []
+  const [, braces = ''] = /\{([^}]*)\}/.exec(clause) ?? []
+  const named = braces.split(',').flatMap((part) => {
+    const [, name = '', other] = /^\s*([\w$]+)(?:\s*(?:\bas\b|:)\s*([\w$]+))?\s*$/.exec(part) ?? []
+    const isOne = name !== '' && (!isFastify || name === 'fastify' || name === 'default')
+    return isOne ? [other ?? name] : []
+  })
+  return alone === undefined ? named : [alone, ...named]
+}
 
-/** Whether it makes an instance of Fastify, and something in it listens. */
-export function listens(source: string): boolean {
+/** Whether it makes instances of Fastify, or may. */
+export const loadsFastify = (source: string): boolean =>
+  loadedIn(source, codeOnly(source), () => false) !== undefined
+
+/** Not of a channel of Postgres, which has a name. */
+const LISTEN = /([\w$]+)\s*\.\s*listen\s*\((?!\s*['"`])/g
+
+/** Whether it has an instance of Fastify, and something in it listens. */
+export function listens(source: string, loads: LoadsFastify): boolean {
   const code = codeOnly(source)
-  return factoryOf(source, code) !== undefined && code.search(LISTEN) !== -1
+  return code.search(LISTEN) !== -1 && loadedIn(source, code, loads) !== undefined
 }
 
 /** What may stand in its line before `app.listen(…)`. */
@@ -52,13 +80,13 @@ const BEFORE_CALL =
   /^[ \t]*(?:await |void |return (?:await )?|(?:const|let|var) [\w$]+ = (?:await )?)?$/
 
 /** With our lines: imports above that of Fastify, `register` before `listen`. */
-export function edited(source: string): Edit {
+export function edited(source: string, loads: LoadsFastify): Edit {
   const code = codeOnly(source)
-  const factory = factoryOf(source, code)
-  if (!factory) return { reason: 'it does not import Fastify' }
-  const instances = instancesOf(code, factory)
+  const loaded = loadedIn(source, code, loads)
+  if (!loaded) return { reason: 'it does not import Fastify' }
+  const instances = [...loaded.names, ...loaded.names.flatMap((name) => madeBy(code, name))]
   const [call, another] = [...code.matchAll(LISTEN)].filter(([, name]) => instances.includes(name!))
-  if (call === undefined) return { reason: 'what listens is not an instance that it makes' }
+  if (call === undefined) return { reason: 'what listens is not an instance of Fastify' }
   if (another !== undefined) return { reason: 'it listens more than once' }
   const [, app = ''] = call
   const before = code.slice(0, call.index)
@@ -71,24 +99,23 @@ export function edited(source: string): Edit {
     return { reason: 'listen() is within another statement' }
   }
   // Elsewhere it may not be allowed to: Fastify loads in listen() what was registered.
-  const style = { ...factory.style, awaits: inLine.includes('await ') }
+  const style = { ...loaded.style, awaits: inLine.includes('await ') }
   const eol = source.includes('\r\n') ? '\r\n' : '\n'
   const block = (lines: string[]) => lines.map((line) => line + eol).join('')
   const register = registerLines(app, style).map((line) => indentOf(inLine) + line)
   return {
     text: [
-      source.slice(0, factory.at),
+      source.slice(0, loaded.at),
       block(importLines(style)),
-      source.slice(factory.at, start),
+      source.slice(loaded.at, start),
       block(register),
       source.slice(start),
     ].join(''),
   }
 }
 
-/** The names that get an instance of the factory. */
-function instancesOf(code: string, { name, instance }: Factory): string[] {
-  if (name === undefined) return [instance!]
+/** The names that get what a call returns. */
+function madeBy(code: string, name: string): string[] {
   const assigned = new RegExp(
     String.raw`([\w$]+)(?:\s*:[^=;]+)?\s*=\s*(?:await\s+)?${name.replaceAll('$', String.raw`\$`)}\s*[(<]`,
     'g',

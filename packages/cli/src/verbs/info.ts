@@ -42,15 +42,12 @@ async function databaseFacts(
   schema: string | undefined,
 ): Promise<{ facts: object; exitCode: ExitCode }> {
   const { log } = context
-  const { inspectHosts, inspectServer, withDatabase } = await loadCore()
+  const { inspectHosts, inspectMigrations, inspectServer, withDatabase } = await loadCore()
   try {
     const { databaseUrl: url } = context
     return await withDatabase({ url, schema, log }, async (database) => {
       const server = await inspectServer(database)
-      const { rows } = await database.db
-        .query(`select owner, max(name) as last from svc."__svc.migrations" group by 1 order by 1`)
-        .catch(() => ({ rows: [] }))
-      const migrations = Object.fromEntries(rows.map(({ owner, last }) => [owner, last]))
+      const migrations = await inspectMigrations(database).catch(() => ({}))
       const hosts = await inspectHosts(database).then(numbersOf, () => null)
       return { facts: { ...server, migrations, hosts }, exitCode: DONE }
     })

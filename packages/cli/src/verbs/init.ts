@@ -1,7 +1,7 @@
 import { glob, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { importLines, PLUGIN_PACKAGES, registerLines } from '../init/app-lines.ts'
-import { edited, listens } from '../init/edit-app.ts'
+import { edited, listens, loadsFastify, type LoadsFastify } from '../init/edit-app.ts'
 import {
   APP,
   COMPOSE,
@@ -15,7 +15,7 @@ import { DONE, TO_DO, WrongUsage, type AddVerb, type Context, type ExitCode } fr
 
 const HELP = `
 In a folder without source files it makes a small application. In one with an application it finds the
-file that makes a Fastify instance and listens, and adds the plugins before listen(). No file is
+file in which a Fastify instance listens, and adds the plugins before listen(). No file is
 overwritten. What it cannot add it prints, and ends with 1.`
 
 export const init: AddVerb = (program, context) => {
@@ -123,12 +123,16 @@ async function sourcesIn(folder: string): Promise<Map<string, string>> {
   return sources
 }
 
+/** Without it, npx would look for a package with the name of the command. */
+const INSTALL_COMMAND = '  npm install --save-dev @svc/cli'
+
 /** Returns what the user does next. */
 async function existingApp(work: Work, sources: Map<string, string>): Promise<string[]> {
   const next = [
     '',
     'next:',
     `  npm install ${PLUGIN_PACKAGES.join(' ')}`,
+    INSTALL_COMMAND,
     '  set the variables of .env.example ("npx svc secret" makes the keys)',
     'Every route needs an API key now, except /health: protectedPaths and excludePaths of svcAuth open others.',
     'The first key: npx svc create-key --email you@example.com --name You --scopes admin',
@@ -140,11 +144,11 @@ async function existingApp(work: Work, sources: Map<string, string>): Promise<st
     work.keep(ours[0])
     return next
   }
-  const found = [...sources].filter(([, text]) => listens(text))
+  const found = [...sources].filter(([name, text]) => listens(text, neighboursOf(sources, name)))
   const [only, another] = found
   if (only && !another) {
     const [name, source] = only
-    const { text, reason } = edited(source)
+    const { text, reason } = edited(source, neighboursOf(sources, name))
     if (text === undefined)
       work.lacks(`${name} could not be edited: ${reason}. Add to it:`, BY_HAND)
     else await work.change(name, text, 'the plugins')
@@ -153,12 +157,28 @@ async function existingApp(work: Work, sources: Map<string, string>): Promise<st
     work.lacks(`several files listen (${names}). Add to the one that is your server:`, BY_HAND)
   } else {
     work.lacks(
-      'no file makes a Fastify instance and listens. Add to the file that makes your instance:',
+      'no file with a Fastify instance listens. Add to the file that makes your instance:',
       BY_HAND,
     )
   }
   return next
 }
+
+/** A path without its ending, or with that of what TypeScript makes, or of a folder. */
+const neighboursOf =
+  (sources: Map<string, string>, name: string): LoadsFastify =>
+  (path) => {
+    const wanted = join(dirname(name), path).replace(/\.[cm]?js$/, '')
+    return [...sources].some(([other, text]) => {
+      const module = other.replace(/\.[cm]?[jt]s$/, '')
+      return (
+        (other === join(dirname(name), path) ||
+          module === wanted ||
+          module === join(wanted, 'index')) &&
+        loadsFastify(text)
+      )
+    })
+  }
 
 const BY_HAND_STYLE = { module: 'import', quote: "'", semicolons: false, awaits: true } as const
 const BY_HAND = [
@@ -190,7 +210,9 @@ async function newApp(work: Work, here: string): Promise<string[]> {
     '',
     'next:',
     ...(here === '' ? [] : [`  cd ${here}`]),
-    isNew ? '  npm install' : `  npm install ${Object.keys(dependencies).join(' ')}`,
+    ...(isNew
+      ? ['  npm install']
+      : [`  npm install ${Object.keys(dependencies).join(' ')}`, INSTALL_COMMAND]),
     '  cp .env.example .env',
     '  npx svc secret >> .env',
     '  docker compose up -d --wait',

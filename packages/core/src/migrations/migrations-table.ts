@@ -41,3 +41,11 @@ export const HAND_OVER = 'select svc."__svc.hand_over"()'
 export async function handOver(db: Db): Promise<void> {
   await db.query(HAND_OVER)
 }
+
+/** The last migration of each owner, by its name. */
+export async function findLastMigrations(db: Db): Promise<Record<string, string>> {
+  const { rows } = await db.query(
+    `select owner, max(name) as last from svc."__svc.migrations" group by 1 order by 1`,
+  )
+  return Object.fromEntries(rows.map(({ owner, last }) => [owner, last]))
+}

@@ -5,6 +5,7 @@ import { listPauses } from '../jobs/pauses-table.ts'
 import { countQueues, type QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
 import { findStuckJobs, type StuckJobs } from '../jobs/pg-boss/stuck-jobs.ts'
 import { CITUS_VERSION } from '../migrations/citus.ts'
+import { findLastMigrations } from '../migrations/migrations-table.ts'
 import { lackedRights } from '../migrations/missing-rights.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
@@ -80,6 +81,10 @@ export async function inspectServer({ db, pooled }: Database): Promise<ServerFac
     bytes,
   }
 }
+
+/** The last migration of each package, by its name. The tables of core must exist. */
+export const inspectMigrations = ({ db }: Database): Promise<Record<string, string>> =>
+  findLastMigrations(db)
 
 /** Of the rights of hosts, what the role lacks. */
 export const inspectRights = ({ db }: Database): Promise<string[]> => lackedRights(db)
