@@ -1,4 +1,4 @@
-/** Forward auth behind the configuration of nginx that the README shows. Skipped without nginx. */
+/** Forward auth behind the configuration of nginx that the guide shows. Skipped without nginx. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -13,16 +13,16 @@ import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0
-const README = join(import.meta.dirname, '../../../packages/auth/README.md')
+const GUIDE = join(import.meta.dirname, '../../../docs/keys/other-services.md')
 
 async function listening(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return (server.address() as AddressInfo).port
 }
 
-/** The two locations of the README, with the addresses of this test. */
+/** The two locations of the guide, with the addresses of this test. */
 function locations(host: number, orders: number): string {
-  const [, block = ''] = /```nginx\n([^`]*)```/.exec(readFileSync(README, 'utf8')) ?? []
+  const [, block = ''] = /```nginx\n([^`]*)```/.exec(readFileSync(GUIDE, 'utf8')) ?? []
   return block
     .replace('http://orders', `http://127.0.0.1:${orders}`)
     .replace('http://host/', `http://127.0.0.1:${host}/`)
@@ -71,7 +71,7 @@ function answerOf(
 }
 
 t.test(
-  'nginx with the configuration of the README passes on what the guard lets through',
+  'nginx with the configuration of the guide passes on what the guard lets through',
   { skip: hasNginx ? false : 'nginx is not installed' },
   async (t) => {
     const { app, makeKey } = await startHost(t, {
