@@ -1,8 +1,7 @@
-// Writes the pages of the site about providers: `node scripts/provider-pages.ts <folder>`, an index and one for
-// each. They follow from the rows and the samples of the tests, and are not kept in the repository.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+/**
+ * The pages of the site about providers. They follow from the rows and the samples of the tests, and are not
+ * kept in the repository: the build of the site writes them.
+ */
 import type { Need, Preset } from '../packages/providers/src/preset.ts'
 import { listProviders, presets, type ProviderId } from '../packages/providers/src/list.ts'
 import { samples } from '../tests/providers/samples/all.ts'
@@ -116,16 +115,8 @@ function answerOf({ answer }: Preset): string {
   return `${answer.status ?? 200}${body === undefined ? '' : ` with \`${body}\``}, which this provider expects.`
 }
 
-/** The texts by the names of their files. */
+/** The texts by the names of their pages: an index, and one for each provider. */
 export function providerPages(): Record<string, string> {
-  const pages = listProviders().map(({ id }) => [`${id}.md`, pageOf(id)])
-  return { 'index.md': providersDocument(), ...Object.fromEntries(pages) }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [, , folder = ''] = process.argv
-  if (folder === '') throw new Error('name the folder that the pages are written to')
-  mkdirSync(folder, { recursive: true })
-  for (const [name, text] of Object.entries(providerPages()))
-    writeFileSync(join(folder, name), text)
+  const pages = listProviders().map(({ id }) => [id, pageOf(id)])
+  return { index: providersDocument(), ...Object.fromEntries(pages) }
 }
