@@ -365,6 +365,7 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
 const WITHOUT_METHOD = [
   'GET /_auth/audit',
   'GET /_auth/forward-auth',
+  'GET /_auth/forward-auth/:scopes',
   'GET /_auth/me',
   'GET /_webhooks/asyncapi.json',
   'GET /_webhooks/egress',

@@ -44,6 +44,13 @@ export const InvalidForwardedRequest = createError<[string]>(
   403,
 )
 
+/** A proxy asked for a scope that the host has not declared: no key could have it. */
+export const UnknownForwardedScope = createError<[string]>(
+  'SVC_AUTH_UNKNOWN_FORWARDED_SCOPE',
+  'the path /forward-auth/… names the scope "%s", which does not exist: declare it in the option "scopes"',
+  403,
+)
+
 /** Too many failed attempts with keys of this prefix: see the header `Retry-After`. The guard's 429. */
 export const Blocked = createError(
   'SVC_AUTH_BLOCKED',

@@ -55,6 +55,7 @@ export {
   InsufficientScope,
   InvalidExpiry,
   InvalidForwardedRequest,
+  UnknownForwardedScope,
   InvalidKey,
   InvalidNetwork,
   InvalidRole,

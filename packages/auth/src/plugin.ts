@@ -21,6 +21,7 @@ import { createLimitCheck } from './guard/limit-check.ts'
 import { createAuthentication } from './guard/keys/authentication.ts'
 import { PolicyMap } from './guard/policy/policy-map.ts'
 import { collectRoutes, routerOptionsOf } from './guard/policy/registered-routes.ts'
+import { anyOf } from './guard/policy/route-policy.ts'
 import { redactingLog } from './guard/refusal-log.ts'
 import { createRequestContextCopy } from './guard/request-context.ts'
 import { prepareDatabase } from './migrations.ts'
@@ -101,8 +102,8 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   watchAgeing(core, context, settings)
   core.onEraseTenant(createTenantPart(context))
   registerActions(core.svc.actions, 'svc.auth', core.svc.auth)
-  const judgeTarget: JudgeTarget = ({ method, target }, ...request) =>
-    guard.judge(policies.policyOfTarget(target), method, ...request)
+  const judgeTarget: JudgeTarget = ({ method, target, scopes }, ...request) =>
+    guard.judge(scopes ? anyOf(scopes) : policies.policyOfTarget(target), method, ...request)
   if (settings.managementBasePath !== null) {
     if (app.hasDecorator('swagger')) {
       describeRoutes(app, settings, (...route) => policies.policyBeforeRegistration(...route))

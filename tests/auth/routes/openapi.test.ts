@@ -46,6 +46,7 @@ t.test('the document describes how to send a key, and the scopes of each route',
   t.same(paths['/_auth/me'].get.security, [{ apiKey: [] }, { bearer: [] }])
   t.same(paths['/public'].get.security, [{ apiKey: [] }, { bearer: [] }, {}])
   t.notOk('security' in paths['/_auth/forward-auth'].get)
+  t.notOk('security' in paths['/_auth/forward-auth/{scopes}'].get)
   t.match(app.swagger({ yaml: true }), /securitySchemes/)
 })
 

@@ -218,6 +218,53 @@ t.test('a forwarded method or URI that is missing or comes twice is a 403', asyn
   }
 })
 
+t.test('forward auth by scopes lets keys with any one of them pass, on any path', async (t) => {
+  const { ask, makeKey } = await startHost(t, { auth })
+  const decide = (scopes: string, key: string | null, method = 'POST', uri = '/api/open') =>
+    ask('GET', `/_auth/forward-auth/${scopes}`, { key, headers: forwarded(method, uri) })
+  const { key: biller } = await makeKey({ scopes: ['billing:read'] })
+  const { key: reader } = await makeKey({ scopes: ['read'] })
+  const { key: writer } = await makeKey({ scopes: ['write'] })
+
+  for (const uri of ['/api/open', '/elsewhere', '/_auth/users']) {
+    const passed = await decide('billing:read', biller, 'POST', uri)
+    t.match(passed, { status: 204, headers: { 'x-svc-scopes': 'billing:read' } }, uri)
+  }
+  t.equal((await decide('billing:read,audit:read', biller)).status, 204)
+  t.equal((await decide('billing:read', BOOTSTRAP_KEY)).status, 204)
+  t.equal((await decide('read', writer)).status, 204)
+  const insufficient = { status: 403, body: { code: 'SVC_AUTH_INSUFFICIENT_SCOPE' } }
+  t.match(await decide('billing:read', writer, 'GET'), insufficient)
+  t.match(await decide('admin', biller), insufficient)
+  t.match(await decide('write', reader, 'GET'), insufficient)
+  t.equal((await decide('billing:read', null)).status, 401)
+  t.equal((await ask('GET', '/_auth/forward-auth/billing:read')).status, 403, 'no request named')
+  t.match(await decide('billing:read', reader, 'GET', '/x?scopes=read'), insufficient)
+
+  for (const unknown of ['billing:write', '', 'billing:read,', 'billing:*', 'Read', 'read write']) {
+    const answer = await decide(encodeURIComponent(unknown), BOOTSTRAP_KEY)
+    t.match(answer, { status: 403, body: { code: 'SVC_AUTH_UNKNOWN_FORWARDED_SCOPE' } }, unknown)
+  }
+  t.match((await decide('billing:write', BOOTSTRAP_KEY)).body.message, /"billing:write".*"scopes"/)
+  t.equal(
+    (await decide('x'.repeat(200), BOOTSTRAP_KEY)).status,
+    404,
+    'longer than the router reads',
+  )
+})
+
+t.test('a refusal of forward auth has its body in a header of ASCII too', async (t) => {
+  const { ask } = await startHost(t, {
+    core: { errorBody: ({ code }) => ({ code, text: 'é\n"𝄞"' }) },
+  })
+  for (const headers of [forwarded('GET', '/x'), {}]) {
+    const answer = await ask('GET', '/_auth/forward-auth', { key: null, headers })
+    const header = String(answer.headers['x-svc-refusal'])
+    t.match(header, /^[\x20-\x7e]+$/)
+    t.same(JSON.parse(header), answer.body)
+  }
+})
+
 t.test('forward auth applies the lockout and the networks of keys', async (t) => {
   const rateLimit = { maxAttempts: 1, windowMs: 60_000, blockDurationMs: 60_000 }
   const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit } })

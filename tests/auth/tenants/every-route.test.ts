@@ -86,6 +86,10 @@ const ATTACKS: Record<string, Attack> = {
     path: () => '/forward-auth',
     refused: ({ status }) => status === 403,
   },
+  'GET /forward-auth/:scopes': {
+    path: () => '/forward-auth/read',
+    refused: ({ status }) => status === 403,
+  },
 }
 
 /** The management routes of a host, wildcards and automatic HEAD routes left out. */

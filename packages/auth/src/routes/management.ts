@@ -4,7 +4,7 @@ import { KeyNotFound, UserNotFound } from '../errors.ts'
 import { callOf, type OperationContext } from '../operations/context.ts'
 import type { Operations } from '../operations/operations.ts'
 import type { AuthSettings } from '../options.ts'
-import { forwardAuthRoute, type JudgeTarget } from './forward-auth.ts'
+import { forwardAuthRoutes, type JudgeTarget } from './forward-auth.ts'
 import { leakRoutes } from './leaks.ts'
 import { declaringSchemes } from './openapi.ts'
 
@@ -36,7 +36,7 @@ export function managementRoutes(
   }
   operationRoutes(api, methods, ofPackage)
   operationRoutes(api, ownKey, ofPackage)
-  forwardAuthRoute(api, judge, swaggerTransform)
+  forwardAuthRoutes(api, judge, context.scopes, swaggerTransform)
   operationRoutes(api, audit, ofPackage)
   if (githubLeaks) leakRoutes(api, context, githubLeaks.keys, swaggerTransform)
 }

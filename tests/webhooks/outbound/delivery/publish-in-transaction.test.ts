@@ -1,4 +1,4 @@
-/** The lines of docs/publishing.md, tried. */
+/** The lines of docs/webhooks/database-libraries.md, tried. */
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { drizzle as drizzlePostgresJs } from 'drizzle-orm/postgres-js'
 import { integer, pgTable } from 'drizzle-orm/pg-core'

@@ -99,7 +99,8 @@ function policyFor(access: Access): Policy {
   }
 }
 
-function anyOf(scopes: readonly Scope[]): GuardedPolicy {
+/** Met by any one of these scopes, whatever the method and the path. */
+export function anyOf(scopes: readonly Scope[]): GuardedPolicy {
   return guarded(requirement(scopes))
 }
 
