@@ -1,0 +1,63 @@
+import { commentOf, sourceOf, table } from './declarations.ts'
+
+const FILES = [
+  ['@svc/core', ['packages/core/src/errors.ts']],
+  ['@svc/auth', ['packages/auth/src/errors.ts']],
+  ['@svc/webhooks', ['packages/webhooks/src/errors.ts', 'packages/webhooks/src/inbound/errors.ts']],
+  ['@svc/console', ['packages/console/src/errors.ts']],
+  ['@svc/nest', ['packages/nest/src/errors.ts']],
+] as const
+
+const ERROR =
+  /\/\*\*((?:(?!\*\/)[^])*)\*\/\nexport const (\w+) = createError(?:<[^(]*>)?\(\s*'(\w+)',\s*('(?:[^'\\]|\\.)*'|"[^"]*"|`[^`]*`),\s*(\d+)/g
+
+export interface DocumentedError {
+  name: string
+  code: string
+  status: number
+  when: string
+  message: string
+}
+
+export const errorsOf = (file: string): DocumentedError[] =>
+  [...sourceOf(file).matchAll(ERROR)].map(
+    ([, comment, name = '', code = '', text = '', status]) => ({
+      name,
+      code,
+      status: Number(status),
+      when: commentOf(comment).text,
+      message: text
+        .slice(1, -1)
+        .replaceAll(String.raw`\'`, "'")
+        .replaceAll('%s', '…'),
+    }),
+  )
+
+export function errorsPage(): string {
+  const parts = FILES.map(([title, files]) => {
+    const errors = files.flatMap(errorsOf)
+    return `## ${title}\n\n${errors.map(partOf).join('\n')}`
+  })
+  return `# Errors
+
+Each error has a \`code\` and a \`statusCode\`, and its package exports its class under the name that stands here. Compare codes, not messages: a code stays, a message may get clearer. The body of an HTTP answer is \`{ statusCode, code, error, message }\`, unless the option \`errorBody\` shapes it.
+
+${table(
+  ['code', 'status', 'package'],
+  FILES.flatMap(([title, files]) =>
+    files
+      .flatMap(errorsOf)
+      .map(({ code, status }) => [`[\`${code}\`](#${anchorOf(code)})`, String(status), title]),
+  ),
+)}
+${parts.join('\n')}`
+}
+
+/** What VitePress makes of the heading; set, so that two packages may have one code. */
+export const anchorOf = (code: string): string => code.toLowerCase().replaceAll('_', '-')
+
+const partOf = ({ name, code, status, when, message }: DocumentedError): string =>
+  `### \`${code}\` {#${anchorOf(code)}}
+
+${status}, \`${name}\`. ${when}
+${message.replaceAll('…', '').trim() === '' ? '' : `\n> ${message.replaceAll('<', '&lt;')}\n`}`
