@@ -15,7 +15,7 @@ import { optionsPage } from './reference/options.ts'
 import { promisesPage } from './reference/promises.ts'
 
 /** The texts of the pages by their paths in `docs`. */
-export function sitePages(): Record<string, string> {
+export async function sitePages(): Promise<Record<string, string>> {
   const pages: Record<string, string> = {
     'reference/options.md': optionsPage(),
     'reference/errors.md': errorsPage(),
@@ -24,18 +24,18 @@ export function sitePages(): Record<string, string> {
     'reference/metrics.md': metricsPage(),
     'reference/http-api.md': httpApiPage(),
     'reference/bounds.md': boundsPage(),
-    'reference/cli.md': cliPage(),
+    'reference/cli.md': await cliPage(),
     'reference/promises.md': promisesPage(),
   }
   for (const [name, text] of Object.entries(providerPages())) {
-    pages[`inbound/providers/${name}`] = text
+    pages[`inbound/providers/${name}.md`] = text
   }
   return pages
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const docs = join(import.meta.dirname, '..')
-  for (const [page, text] of Object.entries(sitePages())) {
+  for (const [page, text] of Object.entries(await sitePages())) {
     mkdirSync(dirname(join(docs, page)), { recursive: true })
     writeFileSync(join(docs, page), text)
   }

@@ -6,7 +6,7 @@ import { sitePages } from '../../docs/.vitepress/generate.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** The pages that the build writes, by their paths. */
-const written = sitePages()
+const written = await sitePages()
 const textOf = (file: string): string | undefined =>
   written[relative('docs', file)] ??
   (existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8') : undefined)

@@ -1,24 +1,30 @@
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import { ROOT } from './declarations.ts'
+import { run } from '../../../packages/cli/src/program.ts'
 
-const help = (...args: string[]): string =>
-  execFileSync(process.execPath, [join(ROOT, 'packages/cli/src/svc.ts'), ...args, '--help'], {
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-  }).trimEnd()
+/** What the command writes. */
+async function help(...args: string[]): Promise<string> {
+  const texts: string[] = []
+  const stream = { write: (text: string) => texts.push(text), isTTY: false }
+  await run([...args, '--help'], {
+    env: { NO_COLOR: '1' },
+    folder: '',
+    signal: new AbortController().signal,
+    stdout: stream as unknown as NodeJS.WriteStream,
+    stderr: stream as unknown as NodeJS.WriteStream,
+  })
+  return texts.join('').trimEnd()
+}
 
 /** What the command says about itself. */
-export function cliPage(): string {
-  const all = help()
-  const verbs = [...all.matchAll(/^ {2}([a-z][\w-]*) (?:\[|<|\S| )/gm)]
-    .map(([, verb = '']) => verb)
-    .filter((verb) => all.slice(all.indexOf('Commands:')).includes(`\n  ${verb} `))
+export async function cliPage(): Promise<string> {
+  const all = await help()
+  const verbs = [...all.matchAll(/^ {2}([a-z][\w-]*) (?:\[options\]|<)/gm)].map(([, verb]) => verb!)
   const block = (text: string) => `\`\`\`text\n${text}\n\`\`\`\n`
+  const parts: string[] = []
+  for (const verb of verbs) parts.push(`## ${verb}\n\n${block(await help(verb))}`)
   return `# The command svc
 
 \`npm install --save-dev @svc/cli\` brings the command \`svc\`: run it as \`npx svc <verb>\`. It asks the database, or a host by its address (\`--url\`).
 
 ${block(all)}
-${verbs.map((verb) => `## ${verb}\n\n${block(help(verb))}`).join('\n')}`
+${parts.join('\n')}`
 }

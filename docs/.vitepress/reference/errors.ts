@@ -33,27 +33,33 @@ export const errorsOf = (file: string): DocumentedError[] =>
     }),
   )
 
+/** The errors of each package; a code that two packages have stands with the first. */
+function packages(): [title: string, errors: DocumentedError[]][] {
+  const known = new Set<string>()
+  return FILES.map(([title, files]) => [
+    title,
+    files.flatMap(errorsOf).filter(({ code }) => !known.has(code) && known.add(code)),
+  ])
+}
+
 export function errorsPage(): string {
-  const parts = FILES.map(([title, files]) => {
-    const errors = files.flatMap(errorsOf)
-    return `## ${title}\n\n${errors.map(partOf).join('\n')}`
-  })
+  const parts = packages().map(
+    ([title, errors]) => `## ${title}\n\n${errors.map(partOf).join('\n')}`,
+  )
   return `# Errors
 
 Each error has a \`code\` and a \`statusCode\`, and its package exports its class under the name that stands here. Compare codes, not messages: a code stays, a message may get clearer. The body of an HTTP answer is \`{ statusCode, code, error, message }\`, unless the option \`errorBody\` shapes it.
 
 ${table(
   ['code', 'status', 'package'],
-  FILES.flatMap(([title, files]) =>
-    files
-      .flatMap(errorsOf)
-      .map(({ code, status }) => [`[\`${code}\`](#${anchorOf(code)})`, String(status), title]),
+  packages().flatMap(([title, errors]) =>
+    errors.map(({ code, status }) => [`[\`${code}\`](#${anchorOf(code)})`, String(status), title]),
   ),
 )}
 ${parts.join('\n')}`
 }
 
-/** What VitePress makes of the heading; set, so that two packages may have one code. */
+/** What VitePress would make of the heading, set so that it stays. */
 export const anchorOf = (code: string): string => code.toLowerCase().replaceAll('_', '-')
 
 const partOf = ({ name, code, status, when, message }: DocumentedError): string =>
