@@ -18,6 +18,7 @@ export declare const webhookId: string
 export declare const deliveryId: string
 export declare const url: string
 export declare const order: object
+export declare const receiver: typeof import('@svc/testing').receiver
 export declare const body: string
 export declare const headers: Record<string, string>
 type Person = { id: string; isAdmin: boolean } | null
@@ -28,7 +29,6 @@ export const NAMES: Record<string, string> = {
   'README.md': APP,
   'CONTRIBUTING.md': `export declare const t: typeof import('tap').default`,
   'docs/hosts.md': GUIDE,
-  'docs/testing.md': `export declare const receiver: typeof import('@svc/testing').receiver`,
   'docs/migrations.md': `${APP}
 ${SVC_CORE}
 `,
