@@ -78,6 +78,7 @@ const folder = t.testdir({
     ]),
   ),
 })
+symlinkSync(join(root, 'tests/node_modules'), join(folder, 'node_modules'))
 // Examples of tests import it as `../support`.
 symlinkSync(join(root, 'tests/support'), join(folder, 'support'))
 const errors = (await Promise.all(projects.map((_names, n) => compile(n)))).join('').split('\n')

@@ -15,7 +15,7 @@ const host = makePackedHost([
 ])
 t.teardown(() => rmSync(host, { recursive: true, force: true }))
 const page = readFileSync(join(WORKSPACE, 'docs/hosts.md'), 'utf8')
-const BIN = join(WORKSPACE, 'node_modules/.bin')
+const BIN = join(WORKSPACE, 'tests/node_modules/.bin')
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 const tsc = join(WORKSPACE, 'node_modules/typescript/bin/tsc')
 const strictest = {

@@ -44,7 +44,7 @@ export function makePackedHost(dependencies: string[], workspace = WORKSPACE): s
     linkDependencies(folder, join(workspace, 'packages', name))
   }
   for (const name of dependencies) {
-    link(join(host, 'node_modules', name), installed(name, workspace))
+    link(join(host, 'node_modules', name), installed(name, join(workspace, 'tests')))
   }
   writeFileSync(join(host, 'package.json'), '{ "type": "module" }')
   return host

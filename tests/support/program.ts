@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { until } from './until.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const TESTS = join(import.meta.dirname, '..')
 
 export interface Program {
   /** All that it printed so far. */
@@ -22,11 +22,11 @@ export interface Program {
   end(): Promise<number | null>
 }
 
-/** A folder with these files, which finds what is installed here. */
+/** A folder with these files, which finds what the tests have installed. */
 export async function folderOf(t: Test, files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-program-'))
   t.teardown(() => rm(folder, { recursive: true }))
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  await symlink(join(TESTS, 'node_modules'), join(folder, 'node_modules'))
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   return folder
