@@ -28,7 +28,6 @@ export declare const personOf: (request: FastifyRequest) => Promise<Person>
 export const NAMES: Record<string, string> = {
   'README.md': APP,
   'CONTRIBUTING.md': `export declare const t: typeof import('tap').default`,
-  'docs/hosts.md': GUIDE,
   'docs/migrations.md': `${APP}
 ${SVC_CORE}
 `,

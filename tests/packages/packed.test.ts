@@ -14,7 +14,7 @@ const host = makePackedHost([
   'pg',
 ])
 t.teardown(() => rmSync(host, { recursive: true, force: true }))
-const page = readFileSync(join(WORKSPACE, 'docs/hosts.md'), 'utf8')
+const page = readFileSync(join(WORKSPACE, 'docs/hosts/bundles.md'), 'utf8')
 const BIN = join(WORKSPACE, 'tests/node_modules/.bin')
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 const tsc = join(WORKSPACE, 'node_modules/typescript/bin/tsc')
@@ -169,10 +169,10 @@ t.test('the receiver has no dependencies', async (t) => {
   })
 })
 
-/** The program of docs/hosts.md that begins with its name. */
+/** The program of the guide of bundles that begins with its name. */
 function recipe(name: string): string {
   const [, code] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(page) ?? []
-  if (code === undefined) throw new Error(`docs/hosts.md has no program ${name}`)
+  if (code === undefined) throw new Error(`docs/hosts/bundles.md has no program ${name}`)
   return code
 }
 
