@@ -7,7 +7,14 @@ import { GUIDE, MODULES, NAMES } from './names.ts'
 
 const root = join(import.meta.dirname, '../..')
 const documents = globSync(
-  ['*.md', 'docs/*.md', 'docs/*/*.md', 'examples/README.md', 'packages/*/README.md'],
+  [
+    '*.md',
+    'contributing/*.md',
+    'docs/*.md',
+    'docs/*/*.md',
+    'examples/README.md',
+    'packages/*/README.md',
+  ],
   // What the build of the site writes.
   { cwd: root, exclude: ['docs/reference/**'] },
 ).toSorted()

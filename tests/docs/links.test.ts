@@ -14,7 +14,10 @@ const textOf = (file: string): string | undefined =>
 const documents = [
   ...globSync(
     ['*.md', 'contributing/*.md', 'docs/**/*.md', 'examples/*.md', 'bench/*.md', 'packages/*/*.md'],
-    { cwd: ROOT, exclude: ['**/node_modules/**', 'docs/reference/**', 'docs/inbound/providers/**'] },
+    {
+      cwd: ROOT,
+      exclude: ['**/node_modules/**', 'docs/reference/**', 'docs/inbound/providers/**'],
+    },
   ),
   ...Object.keys(written).map((page) => `docs/${page}`),
 ].toSorted()
@@ -56,10 +59,17 @@ t.test('each link of a document leads to a file, and to a heading in it', async 
       const [path = '', anchor] = link.split('#')
       const target = targetOf(document, path)
       const found = existsSync(join(ROOT, target)) || textOf(target) !== undefined
-      const isDead =
-        !found || (anchor !== undefined && !anchorsOf(textOf(target)!).has(anchor))
+      const isDead = !found || (anchor !== undefined && !anchorsOf(textOf(target)!).has(anchor))
       if (isDead) dead.push(`${document}: ${link}`)
     }
   }
   t.strictSame(dead, [])
+})
+
+t.test('links of the READMEs of packages are absolute: a tarball has no other file', async (t) => {
+  for (const document of documents.filter((file) => file.startsWith('packages/'))) {
+    for (const [, link] of textOf(document)!.matchAll(/\]\(([^)\s]+)\)/g)) {
+      t.match(link, /^(?:https:|#)/, document)
+    }
+  }
 })

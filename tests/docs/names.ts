@@ -18,6 +18,7 @@ export declare const webhookId: string
 export declare const deliveryId: string
 export declare const url: string
 export declare const order: object
+export declare const receiver: typeof import('@svc/testing').receiver
 export declare const body: string
 export declare const headers: Record<string, string>
 type Person = { id: string; isAdmin: boolean } | null
@@ -27,7 +28,6 @@ export declare const personOf: (request: FastifyRequest) => Promise<Person>
 export const NAMES: Record<string, string> = {
   'README.md': APP,
   'CONTRIBUTING.md': `export declare const t: typeof import('tap').default`,
-  'docs/testing.md': `export declare const receiver: typeof import('@svc/testing').receiver`,
   'docs/webhooks/database-libraries.md': `${APP}
 import '@svc/core'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
