@@ -22,7 +22,7 @@ export default defineConfig({
       })
     },
   },
-  buildEnd: ({ outDir }) => writeTwins(outDir),
+  buildEnd: ({ outDir, pages }) => writeTwins(outDir, pages),
   themeConfig: {
     search: { provider: 'local' },
     sidebar: groups().map(({ title, pages }) => ({

@@ -9,20 +9,20 @@ const HEAD = `# svc
 > API keys and webhooks for Fastify 5 applications, as plugins. All state is in the Postgres that the application already has. Packages: @svc/core, @svc/auth, @svc/webhooks, @svc/console, @svc/receiver, @svc/providers, @svc/testing, @svc/cli, @svc/nest.
 `
 
-export function writeTwins(folder: string): void {
+/** @param pages The files of all pages, from `docs`. */
+export function writeTwins(folder: string, pages: string[]): void {
   const write = (name: string, text: string) => {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), text)
   }
+  for (const page of pages) write(page, twinOf(page.replace(/\.md$/, '')))
   const index = [HEAD]
   const full = [HEAD]
-  for (const { title, pages } of groups()) {
+  for (const { title, pages: ofGroup } of groups()) {
     index.push(`\n## ${title}\n\n`)
-    for (const { path, title: heading } of pages) {
-      const text = twinOf(path)
-      write(`${path}.md`, text)
+    for (const { path, title: heading } of ofGroup) {
       index.push(`- [${heading}](${SITE}/${path}.md)\n`)
-      full.push(`\n${text}`)
+      full.push(`\n${twinOf(path)}`)
     }
   }
   write('llms.txt', index.join(''))

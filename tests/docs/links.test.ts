@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import t from 'tap'
 import { SITE } from '../../docs/.vitepress/addresses.ts'
 import { sitePages } from '../../docs/.vitepress/generate.ts'
+import { groups } from '../../docs/.vitepress/sidebar.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** The pages that the build writes, by their paths. */
@@ -71,5 +72,20 @@ t.test('links of the READMEs of packages are absolute: a tarball has no other fi
     for (const [, link] of textOf(document)!.matchAll(/\]\(([^)\s]+)\)/g)) {
       t.match(link, /^(?:https:|#)/, document)
     }
+  }
+})
+
+t.test('a guide has at most 1 200 words, and stands in the sidebar', async (t) => {
+  const listed = new Set(
+    groups().flatMap(({ pages }) => pages.map(({ path }) => `docs/${path}.md`)),
+  )
+  const guides = documents.filter(
+    (file) =>
+      /^docs\/[\w-]+\/[\w-]+\.md$/.test(file) && written[relative('docs', file)] === undefined,
+  )
+  t.ok(guides.length > 70, `${guides.length} guides`)
+  for (const guide of guides) {
+    t.ok(textOf(guide)!.split(/\s+/).length <= 1200, guide)
+    t.ok(listed.has(guide), `${guide} stands in docs/.vitepress/sidebar.ts`)
   }
 })

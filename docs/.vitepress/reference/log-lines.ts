@@ -50,12 +50,6 @@ export const LOG_LINES: Record<string, LogLine[]> = {
     ),
     line(
       'warn',
-      'indexes are missing: …',
-      'Some lists are slow.',
-      'Run the `statements` of the line, one by one.',
-    ),
-    line(
-      'warn',
       'migration waits for a lock: …',
       'The fields name the migration and the session that holds the lock.',
       'End the session, or wait: it tries for ten minutes.',
