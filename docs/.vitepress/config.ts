@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitepress'
 import { inRepository, REPOSITORY, SITE } from './addresses.ts'
 import { groups } from './sidebar.ts'
+import { writeTwins } from './twins.ts'
 
 export default defineConfig({
   title: 'svc',
@@ -21,6 +22,7 @@ export default defineConfig({
       })
     },
   },
+  buildEnd: ({ outDir }) => writeTwins(outDir),
   themeConfig: {
     search: { provider: 'local' },
     sidebar: groups().map(({ title, pages }) => ({

@@ -1,43 +1,67 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import t from 'tap'
 import { SITE } from '../../docs/.vitepress/addresses.ts'
+import { sitePages } from '../../docs/.vitepress/generate.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** Pages that the build of the site writes. */
-const WRITTEN = ['reference/', 'inbound/providers/']
+/** The pages that the build writes, by their paths. */
+const written = await sitePages()
+const textOf = (file: string): string | undefined =>
+  written[relative('docs', file)] ??
+  (existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8') : undefined)
 
-/** Links outside of blocks of code. */
-function linksOf(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^```[^]*?^```$/gm, '')
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+const documents = [
+  ...globSync(
+    ['*.md', 'contributing/*.md', 'docs/**/*.md', 'examples/*.md', 'bench/*.md', 'packages/*/*.md'],
+    {
+      cwd: ROOT,
+      exclude: ['**/node_modules/**', 'docs/reference/**', 'docs/inbound/providers/**'],
+    },
+  ),
+  ...Object.keys(written).map((page) => `docs/${page}`),
+].toSorted()
+
+/** As VitePress and GitHub make them of headings, as far as ours go. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, ' ')
+    .trim()
+    .replaceAll(/[\s-]+/g, '-')
+
+function anchorsOf(text: string): Set<string> {
+  const lines = text.replaceAll(/^```[^]*?^```/gm, '').split('\n')
+  return new Set(
+    lines.flatMap((line) => {
+      const [, heading = '', set] = /^#{1,4} (.*?)(?: \{#([\w-]+)\})?$/.exec(line) ?? []
+      return heading === '' ? [] : [set ?? anchorOf(heading)]
+    }),
+  )
 }
 
-t.test('links of the READMEs of packages lead to pages of the site that there are', async (t) => {
-  const readmes = globSync('packages/*/README.md', { cwd: ROOT })
-  const links = readmes.flatMap((file) => linksOf(file).map((link) => ({ file, link })))
-  t.ok(links.some(({ link }) => link.startsWith(`${SITE}/`)))
-  for (const { file, link } of links) {
-    // In a tarball there is nothing that a relative link could lead to.
-    if (!t.match(link, /^(?:https:|#)/, `${file}: ${link}`)) continue
-    const [path = ''] = link.startsWith(`${SITE}/`) ? link.slice(SITE.length + 1).split('#') : []
-    if (path === '' || WRITTEN.some((folder) => path.startsWith(folder))) continue
-    t.ok(existsSync(join(ROOT, 'docs', `${path}.md`)), `${file}: ${link}`)
-  }
-})
+/** Where a link of a document leads: a file of the repository. */
+function targetOf(document: string, path: string): string {
+  if (path === '') return document
+  if (path.startsWith(SITE)) return `docs${path.slice(SITE.length).replace(/\/$/, '/index')}.md`
+  if (path.startsWith('/')) return `docs${path}.md`
+  return join(dirname(document), path)
+}
 
-t.test('relative links of other documents lead to files that there are', async (t) => {
-  const documents = globSync(['*.md', 'docs/*.md', 'docs/*/*.md', 'examples/README.md'], {
-    cwd: ROOT,
-    exclude: WRITTEN.map((folder) => `docs/${folder}**`),
-  })
-  for (const file of documents) {
-    for (const link of linksOf(file)) {
-      const [path = ''] = link.split('#')
-      if (path === '' || /^[a-z]+:|^\//.test(path)) continue
-      const target = join(dirname(file), path)
-      if (WRITTEN.some((folder) => target.startsWith(`docs/${folder}`))) continue
-      t.ok(existsSync(join(ROOT, target)), `${file}: ${link}`)
+t.test('each link of a document leads to a file, and to a heading in it', async (t) => {
+  t.ok(documents.length > 200, `${documents.length} documents`)
+  const dead: string[] = []
+  for (const document of documents) {
+    const text = textOf(document)!.replaceAll(/^```[^]*?^```/gm, '')
+    for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(?:https?|mailto):/.test(link) && !link.startsWith(`${SITE}/`)) continue
+      const [path = '', anchor] = link.split('#')
+      const target = targetOf(document, path)
+      const found = existsSync(join(ROOT, target)) || textOf(target) !== undefined
+      const isDead = !found || (anchor !== undefined && !anchorsOf(textOf(target)!).has(anchor))
+      if (isDead) dead.push(`${document}: ${link}`)
     }
   }
+  t.strictSame(dead, [])
 })

@@ -28,12 +28,6 @@ export declare const personOf: (request: FastifyRequest) => Promise<Person>
 export const NAMES: Record<string, string> = {
   'README.md': APP,
   'CONTRIBUTING.md': `export declare const t: typeof import('tap').default`,
-  'docs/migrations.md': `${APP}
-${SVC_CORE}
-`,
-  'docs/observability.md': `${APP}
-import '@svc/core'
-`,
   'docs/webhooks/database-libraries.md': `${APP}
 import '@svc/core'
 import { integer, pgTable } from 'drizzle-orm/pg-core'

@@ -169,7 +169,7 @@ t.test('the receiver has no dependencies', async (t) => {
   })
 })
 
-/** The program of the guide of bundles that begins with its name. */
+/** The program of docs/hosts/bundles.md that begins with its name. */
 function recipe(name: string): string {
   const [, code] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(page) ?? []
   if (code === undefined) throw new Error(`docs/hosts/bundles.md has no program ${name}`)

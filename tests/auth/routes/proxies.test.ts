@@ -1,3 +1,4 @@
+// promise: Another service gets the decision of the guard about a key, and a proxy about a request
 /** Forward auth behind the files of docs/keys/proxies.md. A proxy that is not installed is skipped. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

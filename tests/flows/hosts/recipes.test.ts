@@ -8,15 +8,14 @@ import { emptyDatabase } from '../../support/fresh-database.ts'
 import { folderOf, freePort, runProgram } from '../../support/program.ts'
 import { until } from '../../support/until.ts'
 
-const HOSTS = join(import.meta.dirname, '../../../docs/hosts')
-const pages = globSync('*.md', { cwd: HOSTS }).map((page) =>
-  readFileSync(join(HOSTS, page), 'utf8'),
-)
+const pages = globSync(join(import.meta.dirname, '../../../docs/hosts/*.md'))
+  .map((page) => readFileSync(page, 'utf8'))
+  .join('\n')
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 
 /** The program of docs/hosts that begins with its name. */
 function recipe(name: string): string {
-  const [, code] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(pages.join('')) ?? []
+  const [, code] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(pages) ?? []
   if (code === undefined) throw new Error(`docs/hosts has no program ${name}`)
   return code
 }
@@ -90,8 +89,7 @@ t.test('a limit by address counts requests with wrong keys', async (t) => {
 })
 
 t.test('fastify-cli waits for the work in progress with close-grace-delay', async (t) => {
-  const [, options = ''] =
-    /fastify start (--close-grace-delay \d+) app\.js/.exec(pages.join('')) ?? []
+  const [, options = ''] = /fastify start (--close-grace-delay \d+) app\.js/.exec(pages) ?? []
   const folder = await folderOf(t, {
     'app.js': `
       import fp from 'fastify-plugin'

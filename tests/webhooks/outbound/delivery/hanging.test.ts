@@ -1,3 +1,4 @@
+// promise: A webhook whose receiver is slow, down or flooded delays other webhooks by no more than the stated bound
 import pg from 'pg'
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
