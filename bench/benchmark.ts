@@ -15,7 +15,7 @@ export interface Benchmark {
 export interface Bench {
   /** A smoke run: everything is small. */
   quick: boolean
-  /** More time, or more rows: see docs/benchmarks.md. */
+  /** More time, or more rows: see bench/RESULTS.md. */
   long: boolean
   /** Measured rounds, the warm-up not counted. */
   rounds: number

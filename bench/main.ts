@@ -1,4 +1,4 @@
-// The benchmarks: `pnpm bench` runs all, `pnpm bench <name>` some. See docs/benchmarks.md.
+// The benchmarks: `pnpm bench` runs all, `pnpm bench <name>` some. See bench/RESULTS.md.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { chosen, HELP, parseArguments, type Arguments } from './arguments.ts'
 import type { Benchmark } from './benchmark.ts'

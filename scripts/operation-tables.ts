@@ -1,6 +1,4 @@
-// Writes the tables of routes and methods in the READMEs from the operations: `node scripts/operation-tables.ts`.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+/** Tables of routes and methods, from the operations. */
 import type { TSchema } from '@sinclair/typebox'
 import type {} from '@svc/auth'
 import type { AnyOperation, OperationRoute } from '../packages/core/src/actions/define-operation.ts'
@@ -14,7 +12,7 @@ const NOTHING: never = new Proxy(() => {}, { get: () => NOTHING }) as never
 const { methods, ownKey, audit } = createOperations(NOTHING, NOTHING)
 
 interface Table {
-  readme: URL
+  title: string
   /** The path of the routes in the text. */
   base: string
   /** In the order of their rows. */
@@ -23,16 +21,16 @@ interface Table {
   methodOf: (operation: string) => string
 }
 
-export const TABLES: Table[] = [
+const TABLES: Table[] = [
   {
-    readme: new URL('../packages/auth/README.md', import.meta.url),
+    title: '@svc/auth',
     base: '/_auth',
     operations: { ...methods, ...ownKey, ...audit },
     methodOf: (name) => (name === 'listKeysOfUser' ? 'listApiKeys' : name in methods ? name : ''),
   },
   {
-    readme: new URL('../packages/webhooks/README.md', import.meta.url),
-    base: '',
+    title: '@svc/webhooks',
+    base: '/_webhooks',
     operations: {
       ...outboundOperations(NOTHING, NOTHING, NOTHING),
       ...inboundOperations(NOTHING, [], NOTHING),
@@ -41,16 +39,9 @@ export const TABLES: Table[] = [
   },
 ]
 
-const BEGIN =
-  '<!-- This table is written by scripts/operation-tables.ts from the operations. -->\n\n'
-const END = '\n<!-- It ends here. -->'
-
-/** The README with the table in its place. */
-export function withTable(text: string, table: Table): string {
-  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (begin === -1 || end === -1) throw new Error(`${table.readme.pathname} has no place for it`)
-  return `${text.slice(0, begin)}${BEGIN}${tableOf(table)}${text.slice(end)}`
-}
+/** Markdown: a table of each package, below its name. */
+export const operationTables = (): string =>
+  TABLES.map((table) => `## ${table.title}\n\n${tableOf(table)}`).join('\n')
 
 const HEAD = ['route', 'method', 'takes', 'answer', 'what it does']
 
@@ -61,7 +52,7 @@ function tableOf({ base, operations, methodOf }: Table): string {
       const [method = '', path = ''] = at.split(' ')
       const { status = 200, summary } = route
       const cells = [
-        code(`${method} ${path === '/' ? base || '/' : base + path}`),
+        code(`${method} ${path === '/' ? base : base + path}`),
         code(methodOf(name)),
         code(takenBy(input, method, path, route)),
         `${status} ${code(shapeOf(output))}`.trim(),
@@ -108,10 +99,4 @@ function scopesOf({ config }: OperationRoute<never, never>): string {
   if (config === undefined) return ''
   const { scopes = [] } = config as { scopes?: string[] }
   return scopes.length === 0 ? '; for any valid key' : `; for ${scopes.map(code).join(', ')}`
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const table of TABLES) {
-    writeFileSync(table.readme, withTable(readFileSync(table.readme, 'utf8'), table))
-  }
 }

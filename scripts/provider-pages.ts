@@ -1,12 +1,12 @@
-// Writes a page for each provider: `node scripts/provider-pages.ts [folder]`, `dist/providers` without one.
-// They follow from the rows and the samples of the tests, and are not kept in the repository.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+/**
+ * The pages of the site about providers. They follow from the rows and the samples of the tests, and are not
+ * kept in the repository: the build of the site writes them.
+ */
 import type { Need, Preset } from '../packages/providers/src/preset.ts'
 import { listProviders, presets, type ProviderId } from '../packages/providers/src/list.ts'
 import { samples } from '../tests/providers/samples/all.ts'
 import type { Sample } from '../tests/providers/samples/sample.ts'
+import { providersDocument } from './provider-table.ts'
 
 const VALUES: Record<Need, string> = {
   publicOrigin: "'https://example.com'",
@@ -44,19 +44,29 @@ export function pageOf(id: ProviderId): string {
   ]
   return `# ${name}
 
+Receive webhooks of ${name}: each is verified, and with \`@svc/webhooks\` published as an event.
+
 ${steps.map((step, at) => `${at + 1}. ${step}`).join('\n')}
 
 ## In a Fastify host
 
 \`\`\`ts
-${callOf(id, preset, [`path: '${path}'`, ...(secret === null ? [] : ["secretName: 'A_SECRET'"])])}
+import { providers } from '@svc/webhooks/providers'
+
+export const source = ${callOf(id, preset, [`path: '${path}'`, ...(secret === null ? [] : ["secretName: 'A_SECRET'"])])}
 \`\`\`
+
+Give it to the option \`inbound\` of \`svcWebhooks\`: [your first source](../first-source.md).
 
 ## In any other
 
 \`\`\`ts
-${callOf(id, preset, secret === null ? [] : ["secret: 'the secret'"]).replace('verifyTokenSecretName', 'verifyToken')}
+import { providers } from '@svc/providers'
+
+export const provider = ${callOf(id, preset, secret === null ? [] : ["secret: 'the secret'"]).replace('verifyTokenSecretName', 'verifyToken')}
 \`\`\`
+
+Then \`await provider.verify(request)\`: [without Fastify](../without-fastify.md).
 
 ## Events
 
@@ -105,8 +115,8 @@ function answerOf({ answer }: Preset): string {
   return `${answer.status ?? 200}${body === undefined ? '' : ` with \`${body}\``}, which this provider expects.`
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = process.argv[2] ?? 'dist/providers'
-  mkdirSync(folder, { recursive: true })
-  for (const { id } of listProviders()) writeFileSync(join(folder, `${id}.md`), pageOf(id))
+/** The texts by the names of their pages: an index, and one for each provider. */
+export function providerPages(): Record<string, string> {
+  const pages = listProviders().map(({ id }) => [id, pageOf(id)])
+  return { index: providersDocument(), ...Object.fromEntries(pages) }
 }

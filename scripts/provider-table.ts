@@ -1,35 +1,28 @@
-// Writes packages/webhooks/docs/providers.md from the presets: `node scripts/provider-table.ts`.
-import { writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+/** The page of the site that lists all providers, from the presets. */
 import { providers } from '../packages/webhooks/src/inbound/providers.ts'
 import type { Preset } from '../packages/providers/src/preset.ts'
 import { presets } from '../packages/providers/src/presets/all.ts'
 
-export const DOCUMENT = new URL('../packages/webhooks/docs/providers.md', import.meta.url)
+const HEAD = `# Providers
 
-const HEAD = `<!-- Written by scripts/provider-table.ts from the presets: change those, and run it. -->
-
-# Providers
-
-There are presets for COUNT senders. A preset verifies and deduplicates requests, and names their events: [how to use presets](inbound.md#presets).
+There are presets for COUNT senders. A preset verifies and deduplicates requests, and names their events. The page of each has what to set there and here, and what comes. [Your first source](../first-source.md) shows how to use one, [Without Fastify](../without-fastify.md) in other frameworks.
 
 - **secret, options**: the value of the secret \`secretName\`, and the options that the preset requires; those with a question mark it may have.
 - **checked**: what the preset was checked against. \`vector\` is a signed request that the provider has published, and is in \`tests/providers/vectors\`. \`sdk\` is the provider's own library: its source, or requests that it signed or accepted. \`documentation\` is the provider's own page. There are no presets that are based on third parties alone.
 - **repeat**: the deduplication key, of signed values where the provider signs any, and of the type (\`{type}\`: what follows the first dot of the event's name); – if the provider sends nothing by which a repeat can be recognised.
-- **events**: the name of the event. A name that is read from a header (\`{header:…}\`) is not signed, unless the row's note says so or the header is among those that are signed.
+- **events**: the name of the event. A name that is read from a header (\`{header:…}\`) is not signed, unless its page says so or the header is among those that are signed.
 - **age**: how far the request's timestamp may be from now, which \`toleranceSeconds\` changes; – if the age is not checked.
 
 | preset | verified by | secret, options | events | repeat | age | checked |
 | ------ | ----------- | --------------- | ------ | ------ | --- | ------- |
 `
 
-/** The text of the document. */
 export function providersDocument(): string {
   const all = providers.list()
-  const rows = all.map(({ id, name, scheme, docs, checked }) => {
+  const rows = all.map(({ id, name, scheme, checked }) => {
     const preset: Preset = presets[id]
     return [
-      `\`${id}\`<br>[${name}](${docs})`,
+      `[${name}](${id}.md)<br>\`${id}\``,
       scheme,
       secretOf(preset),
       [preset.type ?? 'event']
@@ -41,17 +34,8 @@ export function providersDocument(): string {
       checked,
     ]
   })
-  const notes = all.flatMap(({ id, name }) => {
-    const { note }: Preset = presets[id]
-    return note === undefined ? [] : [`- **${name}**: ${note}`]
-  })
   const lines = rows.map((row) => `| ${row.map(cell).join(' | ')} |`)
-  return `${HEAD.replace('COUNT', String(all.length))}${lines.join('\n')}
-
-## Notes
-
-${notes.join('\n')}
-`
+  return `${HEAD.replace('COUNT', String(all.length))}${lines.join('\n')}\n`
 }
 
 const code = (text: string): string => `\`${text}\``
@@ -75,8 +59,4 @@ function ageOf({ schemes }: Preset): string {
         : [],
   )
   return ages.length === 0 ? '–' : `${Math.max(...ages)} s`
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(DOCUMENT, providersDocument())
 }

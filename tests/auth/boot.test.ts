@@ -1,3 +1,4 @@
+// promise: No hook runs before the guard that the host has not named; in NestJS the guard is before middleware, guards and interceptors
 import Fastify, { type FastifyInstance } from 'fastify'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'

@@ -1,3 +1,4 @@
+// promise: Both plugins work whatever the default isolation level of the database is, and whatever parsers the host has set in `pg`
 import t from 'tap'
 import { LEVELS, setDefaultLevel } from '../support/database-level.ts'
 import { freshDatabase } from '../support/fresh-database.ts'

@@ -1,3 +1,5 @@
+// promise: No route, and no call of the console, gives one tenant access to another
+// promise: No operation runs without a session that has its right, and no change is taken from another origin
 /** Every operation of the console: with a session that lacks its right, and with another tenant's ids. */
 import t, { type Test } from 'tap'
 import type { Access } from '@svc/console'

@@ -1,3 +1,4 @@
+// promise: No untrusted input causes a crash, is wrongly accepted or takes more than 10 ms of CPU time (the time only in long runs, and not for whole requests)
 /** Whatever is sent to the console is answered with an error of the caller's. */
 import fc from 'fast-check'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// promise: A session ends with its key, and a portal link works once over all processes
 /** Links into the portal, and what a tenant is there. */
 import { advance } from '@svc/testing'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// promise: A session ends with its key, and a portal link works once over all processes
 /** Signing in with a key: the session that it is exchanged for. */
 import { advance } from '@svc/testing'
 import t from 'tap'

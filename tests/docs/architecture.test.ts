@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 
 const ROOT = join(import.meta.dirname, '../..')
-const sections = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8').split(/^## /m)
+const sections = readFileSync(join(ROOT, 'contributing/architecture.md'), 'utf8').split(/^## /m)
 const titleOf = (section: string) => section.slice(0, section.indexOf('\n'))
 
 /** Files and folders in backticks. */
@@ -23,7 +23,7 @@ const isThere = (place: string): boolean =>
     `packages/webhooks/src/inbound/${place}`,
   ].some((pattern) => globSync(pattern, { cwd: ROOT }).length > 0)
 
-t.test('each file and folder that docs/architecture.md names exists', async (t) => {
+t.test('each file and folder that contributing/architecture.md names exists', async (t) => {
   const places = new Set(sections.flatMap(placesIn))
   t.ok(places.size > 60, `${places.size} places`)
   for (const place of places) t.ok(isThere(place), place)

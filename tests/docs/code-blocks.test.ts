@@ -2,12 +2,21 @@ import { execFile } from 'node:child_process'
 import { globSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
-import { MODULES, NAMES } from './names.ts'
+import { providerPages } from '../../scripts/provider-pages.ts'
+import { GUIDE, MODULES, NAMES } from './names.ts'
 
 const root = join(import.meta.dirname, '../..')
 const documents = globSync(
-  ['*.md', 'docs/*.md', 'examples/README.md', 'packages/*/README.md', 'packages/*/docs/*.md'],
-  { cwd: root },
+  [
+    '*.md',
+    'contributing/*.md',
+    'docs/*.md',
+    'docs/*/*.md',
+    'examples/README.md',
+    'packages/*/README.md',
+  ],
+  // What the build of the site writes.
+  { cwd: root, exclude: ['docs/reference/**'] },
 ).toSorted()
 const BLOCK = /^```(ts|js)\n([^]*?)^```$/gm
 
@@ -32,9 +41,18 @@ const compilerOptions = {
 /** A document's blocks, or the examples: files by name, in a folder of their own. */
 const folders: Record<string, Record<string, string>> = {}
 for (const document of documents) {
-  const blocks = blocksOf(readFileSync(join(root, document), 'utf8'), NAMES[document] ?? '')
+  const names = NAMES[document] ?? (document.startsWith('docs/') ? GUIDE : '')
+  const blocks = blocksOf(readFileSync(join(root, document), 'utf8'), names)
   if (Object.keys(blocks).length > 0) folders[document.replaceAll('/', '_')] = blocks
 }
+folders['pages of providers'] = Object.fromEntries(
+  Object.entries(providerPages()).flatMap(([page, text]) =>
+    Object.entries(blocksOf(text, '')).map(([name, code]) => [
+      name === 'names.ts' ? name : `${page}-${name}`,
+      code,
+    ]),
+  ),
+)
 folders['examples'] = Object.fromEntries(
   globSync('examples/*.ts', { cwd: root }).map((file) => [
     basename(file),

@@ -1,3 +1,4 @@
+// promise: In the same runs order, rates, caps, limits and quotas hold, revoked keys stay refused, and statistics equal the log; some faults are left out of single checks
 import t from 'tap'
 import {
   newLedger,

@@ -1,3 +1,5 @@
+// promise: A webhook whose receiver is slow, down or flooded delays other webhooks by no more than the stated bound
+// promise: Guessed keys, slow bodies, publishes without an answer of Postgres and hanging receivers pile up to a bound, and delay others by no more than it
 /** What strangers and receivers can pile up, and what it costs. `SVC_LOAD=long` piles up more. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,5 @@
+// promise: While processes are killed and frozen, clocks are wrong and Postgres crashes, no acknowledged event is lost, no delivery has a wrong signature, no event becomes two deliveries, and none is delivered whose transaction was rolled back
+// promise: In the same runs order, rates, caps, limits and quotas hold, revoked keys stay refused, and statistics equal the log; some faults are left out of single checks
 import { appendFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -41,11 +41,3 @@ t.test('the app of the README runs unchanged', async (t) => {
   t.strictSame(await exited, [0, null])
   t.equal(await complaint, '')
 })
-
-t.test('the README has every exported error, with its code', async (t) => {
-  const errors = await import('../../packages/core/src/errors.ts')
-  for (const [name, Refusal] of Object.entries(errors)) {
-    const { code } = new (Refusal as new (...args: string[]) => { code: string })('a', 'b')
-    t.ok(readme.includes(`| \`${name}\` `) && readme.includes(`\`${code}\``), name)
-  }
-})

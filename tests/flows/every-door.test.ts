@@ -1,3 +1,4 @@
+// promise: A method of `svc.auth` or `svc.webhooks`, its named action and its routes return the same, and refuse the same
 /** Each operation through all of its doors: its method, its named action and its routes are one function. */
 import { randomBytes } from 'node:crypto'
 import { svcAuth, type AuthOperations } from '@svc/auth'

@@ -8,7 +8,7 @@ import { folderOf, runProgram } from '../support/program.ts'
 import { startHost, type Host, type HostOptions } from '../auth/support/host.ts'
 
 const guide = (name: string) =>
-  readFileSync(new URL(`../../packages/auth/docs/${name}.md`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../../docs/keys/${name}.md`, import.meta.url), 'utf8')
 
 /** The block of a guide that begins with the name of a file. */
 function programOf(text: string, file: string): string {

@@ -1,3 +1,5 @@
+// promise: While all, a tenant or a handler is paused, no attempt begins in any process, and nothing is lost or used up; the order stays
+// promise: Guard, publishes, deliveries, retries and order work behind PgBouncer in transaction mode, and no session keeps any state
 // What works behind a PgBouncer in transaction mode: all of it, by polling.
 import { setTimeout as wait } from 'node:timers/promises'
 import { svcAuth } from '@svc/auth'

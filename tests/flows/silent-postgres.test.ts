@@ -16,7 +16,7 @@ const SINCE = '2026-01-01T00:00:00Z'
 type Call = (svc: Svc) => unknown
 /** Asks Postgres nothing. */
 const LOCAL = null
-/** Waits for as long as a statement of its own may take: see the README of core. */
+/** Waits for as long as a statement of its own may take: see docs/how-it-works/several-processes.md. */
 const LONGER = undefined
 
 const CALLS: { [Part in 'events' | 'kv' | 'audit' | 'auth' | 'webhooks']: Calls<Svc[Part]> } = {

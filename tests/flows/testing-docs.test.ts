@@ -4,9 +4,9 @@ import t from 'tap'
 import { folderOf, runProgram } from '../support/program.ts'
 import { currentRun } from '../support/test-run.ts'
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/testing.md'), 'utf8')
+const page = readFileSync(join(import.meta.dirname, '../../docs/webhooks/test.md'), 'utf8')
 
-t.test('the tests in docs/testing.md pass unchanged', async (t) => {
+t.test('the tests of the guide of tests pass unchanged', async (t) => {
   const [, program = ''] = /```ts\n(\/\/ orders\.test\.ts[^]*?)```/.exec(page) ?? []
   const folder = await folderOf(t, { 'orders.test.ts': program })
   const { server } = await currentRun()

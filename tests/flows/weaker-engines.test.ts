@@ -1,5 +1,5 @@
 /**
- * Postgres without what weaker engines lack: docs/engines.md says which. It shows what a host says and what
+ * Postgres without what weaker engines lack: docs/operate/engines.md says which. It shows what a host says and what
  * still holds there.
  */
 import { randomBytes } from 'node:crypto'

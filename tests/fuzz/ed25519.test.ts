@@ -1,3 +1,4 @@
+// promise: No untrusted input causes a crash, is wrongly accepted or takes more than 10 ms of CPU time (the time only in long runs, and not for whole requests)
 // Signatures with ed25519, outbound and inbound, judged by node:crypto.
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import fc from 'fast-check'

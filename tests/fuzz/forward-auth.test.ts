@@ -1,3 +1,4 @@
+// promise: No untrusted input causes a crash, is wrongly accepted or takes more than 10 ms of CPU time (the time only in long runs, and not for whole requests)
 // What a proxy passes on of a client's request, to the route that decides about it.
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -6,7 +7,7 @@ import { startHost, type Host } from '../auth/support/host.ts'
 import { fuzz, spoilt, textOf, words } from './fuzz.ts'
 
 const WHOLE_REQUEST = { share: 0.5, longestMs: Infinity }
-/** README of @svc/auth: the answers of forward auth; 429 needs limits or a lockout. */
+/** docs/keys/other-services.md: the answers of forward auth; 429 needs limits or a lockout. */
 const STATUSES = [204, 401, 403]
 
 const method = fc.oneof(

@@ -1,3 +1,4 @@
+// promise: No untrusted input causes a crash, is wrongly accepted or takes more than 10 ms of CPU time (the time only in long runs, and not for whole requests)
 // What verifies requests of other senders than those of the presets: helpers, JWTs, timestamps.
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'

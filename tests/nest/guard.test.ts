@@ -1,3 +1,4 @@
+// promise: No hook runs before the guard that the host has not named; in NestJS the guard is before middleware, guards and interceptors
 import {
   Controller,
   Get,

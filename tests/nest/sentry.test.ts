@@ -1,3 +1,4 @@
+// promise: No hook runs before the guard that the host has not named; in NestJS the guard is before middleware, guards and interceptors
 // In a process of its own: Sentry wraps the hooks of each Fastify that is made from then on.
 import { Controller, Get } from '@nestjs/common'
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify'

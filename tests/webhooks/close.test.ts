@@ -1,3 +1,4 @@
+// promise: `close()` waits for attempts in progress, puts those back that do not end in time, and loses no job
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
 import { freshDatabase } from '../support/fresh-database.ts'

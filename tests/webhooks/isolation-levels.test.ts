@@ -1,3 +1,4 @@
+// promise: Both plugins work whatever the default isolation level of the database is, and whatever parsers the host has set in `pg`
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'

@@ -1,3 +1,4 @@
+// promise: A host that boots, whatever its version and options, changes nothing that another host needs
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -70,6 +70,7 @@ export interface SvcConsoleOptions {
    * @default ['read', 'write']
    */
   scopes?: string[] | undefined
+  /** The name, logo and colour of the page. @default none */
   theme?:
     | {
         /** What the page calls itself. */

@@ -40,7 +40,7 @@ export interface CoreServices {
   secrets: Secrets
   /**
    * Whether this process can do its work, and what waits in the queues of its database. Answers within
-   * two seconds and never rejects: for the probes of a load balancer, see docs/observability.md. Up to
+   * two seconds and never rejects: for the probes of a load balancer, see docs/operate/health-metrics-alerts.md. Up to
    * 10,000 jobs of a queue are counted exactly; of more the counts are a few seconds old.
    *
    * @example

@@ -1,3 +1,4 @@
+// promise: No protected handler runs without a valid key, whatever the spelling of the path and the options of the router
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { insertApiKey, revokeApiKey } from '../../../packages/auth/src/tables/api-keys.ts'

@@ -1,3 +1,4 @@
+// promise: No protected handler runs without a valid key, whatever the spelling of the path and the options of the router
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { once } from 'node:events'

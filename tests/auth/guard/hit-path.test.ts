@@ -1,3 +1,4 @@
+// promise: A request with a cached key needs no query, unless its prefix has failed attempts or it has to wait for an allowance
 import t from 'tap'
 import { generateKey } from '../../../packages/auth/src/key-format.ts'
 import { startHost } from '../support/host.ts'

@@ -1,3 +1,4 @@
+// promise: Without Postgres the guard admits only keys that it has checked recently, and no request hangs
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost, type Answer, type Host, type MadeKey } from '../support/host.ts'

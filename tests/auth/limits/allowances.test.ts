@@ -1,3 +1,4 @@
+// promise: No window exceeds a limit by more than the stated bounds, whatever happens to processes; steps of the clock have bounds of their own
 import t from 'tap'
 import type { Svc } from '../../../packages/core/src/index.ts'
 import {

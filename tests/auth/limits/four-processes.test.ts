@@ -1,3 +1,4 @@
+// promise: No window exceeds a limit by more than the stated bounds, whatever happens to processes; steps of the clock have bounds of their own
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
 import { Agent, get } from 'node:http'

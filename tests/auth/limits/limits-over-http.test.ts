@@ -1,3 +1,4 @@
+// promise: A request with a cached key needs no query, unless its prefix has failed attempts or it has to wait for an allowance
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { startHost, type Host, type KeyInput } from '../support/host.ts'

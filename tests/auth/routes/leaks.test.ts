@@ -1,3 +1,4 @@
+// promise: An alert revokes the keys in it if GitHub has signed it, and has no effect otherwise
 import { generateKeyPairSync, sign } from 'node:crypto'
 import t from 'tap'
 import { createGithubKeys } from '../../../packages/auth/src/operations/github-keys.ts'

@@ -1,3 +1,4 @@
+// promise: Another service gets the decision of the guard about a key, and a proxy about a request
 import t from 'tap'
 import { BOOTSTRAP_KEY, startHost } from '../support/host.ts'
 import { rawRequest } from '../support/raw-request.ts'

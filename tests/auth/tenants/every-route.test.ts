@@ -1,3 +1,4 @@
+// promise: No route, and no call of the console, gives one tenant access to another
 /** Every management route, attacked by a key of another tenant with the ids of this one. */
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'

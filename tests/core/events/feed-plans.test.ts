@@ -1,3 +1,4 @@
+// promise: A page of the feed walks along an index, whatever it is asked for
 /** A page of the feed walks along an index, whatever it is asked for: it reads no more rows than it may. */
 import pg from 'pg'
 import t from 'tap'

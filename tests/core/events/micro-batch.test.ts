@@ -1,3 +1,4 @@
+// promise: Guessed keys, slow bodies, publishes without an answer of Postgres and hanging receivers pile up to a bound, and delay others by no more than it
 import t from 'tap'
 import type { EventRow } from '../../../packages/core/src/events/events-table.ts'
 import { MicroBatch } from '../../../packages/core/src/events/micro-batch.ts'

@@ -1,3 +1,4 @@
+// promise: A second publish with the same name and id adds no event, and calls only subscriptions with `idempotent: false`
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'

@@ -1,3 +1,4 @@
+// promise: Other processes take over the jobs of a killed process, and never the jobs of a living one (that this takes seconds is not asserted)
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startChild } from '../support/child.ts'

@@ -1,3 +1,4 @@
+// promise: A boot without the migrations that it needs is refused or waits, and ten hosts can boot at once
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

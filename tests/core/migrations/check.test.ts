@@ -1,3 +1,4 @@
+// promise: A boot without the migrations that it needs is refused or waits, and ten hosts can boot at once
 import { randomBytes } from 'node:crypto'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
@@ -9,7 +10,7 @@ import t, { type Test } from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { svc } from '../../support/svc-command.ts'
 
-/** The rights of a host, as docs/migrations.md has them. */
+/** The rights of a host, as docs/operate/deploy-and-migrate.md has them. */
 const GRANTS = `
   grant usage on schema svc, svc_jobs to $role;
   grant select, insert, update, delete on all tables in schema svc, svc_jobs to $role;`

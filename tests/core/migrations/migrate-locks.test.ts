@@ -1,3 +1,4 @@
+// promise: A boot without the migrations that it needs is refused or waits, and ten hosts can boot at once
 import { pathToFileURL } from 'node:url'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'

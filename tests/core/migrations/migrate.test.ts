@@ -1,3 +1,4 @@
+// promise: A process refuses to boot on the tables of a newer version that it cannot work beside
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,3 +1,4 @@
+// promise: Guard, publishes, deliveries, retries and order work behind PgBouncer in transaction mode, and no session keeps any state
 import t from 'tap'
 import { isConnectionError } from '../../../packages/core/src/postgres/connection-errors.ts'
 import { openDatabase } from '../../../packages/core/src/postgres/pools.ts'

@@ -1,3 +1,4 @@
+// promise: An event published in a transaction exists if and only if the transaction commits
 import pg from 'pg'
 import t from 'tap'
 import type { TransactionOptions } from '@svc/core'

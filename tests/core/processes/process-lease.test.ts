@@ -1,3 +1,4 @@
+// promise: A host that boots, whatever its version and options, changes nothing that another host needs
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { ProcessLease } from '../../../packages/core/src/processes/process-lease.ts'

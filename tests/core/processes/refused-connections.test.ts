@@ -1,3 +1,4 @@
+// promise: Other processes take over the jobs of a killed process, and never the jobs of a living one (that this takes seconds is not asserted)
 /** A process that lives while Postgres refuses it further connections. */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'

@@ -1,3 +1,4 @@
+// promise: On a cluster of Citus, rows of the host and events agree while workers and the coordinator are killed, a worker is added and shards move
 /**
  * A host with distributed and reference tables publishes in the transactions that write them, while workers
  * and the coordinator are killed, a worker is added and shards move. What it wrote and what it published agree.

@@ -1,4 +1,5 @@
-/** On a cluster of Citus, which `pnpm test --citus URL` names: docs/scaling.md says what holds there. */
+// promise: On a cluster of Citus, rows of the host and events agree while workers and the coordinator are killed, a worker is added and shards move
+/** On a cluster of Citus, which `pnpm test --citus URL` names: docs/operate/citus.md says what holds there. */
 import { svcAuth } from '@svc/auth'
 import { svcCore, type Svc } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'

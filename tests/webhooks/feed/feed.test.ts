@@ -1,3 +1,4 @@
+// promise: The feed has every event once, for all readers in the order of commits, and no open transaction of a host holds it back
 /** The feed: events in the order of their commits, read page by page and waited for. */
 import { useCore } from '@svc/core/internal'
 import { receiver as openReceiver } from '@svc/testing'

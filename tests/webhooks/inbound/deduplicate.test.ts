@@ -1,3 +1,4 @@
+// promise: A repeated request is published once, also if two arrive at once or a publish failed
 import t from 'tap'
 import type { InboundSource } from '@svc/webhooks'
 import { eventsOf, hostOf, type Host } from './host.ts'

@@ -1,3 +1,4 @@
+// promise: While Postgres is unreachable the sender is told to try again
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { InboundSource } from '@svc/webhooks'

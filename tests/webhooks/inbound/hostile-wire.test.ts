@@ -1,3 +1,4 @@
+// promise: A request without the signature that its source requires is refused
 import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -1,3 +1,4 @@
+// promise: While all, a tenant or a handler is paused, no attempt begins in any process, and nothing is lost or used up; the order stays
 /** Stop and go: everything, one tenant, one subscription, in every process. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { receiver as openReceiver } from '@svc/testing'

@@ -1,3 +1,4 @@
+// promise: What a recovery over many webhooks counts beforehand is what it puts on its way
 /** Recoveries over many webhooks: what is counted beforehand is what is put on its way. */
 import { receiver as openReceiver } from '@svc/testing'
 import t from 'tap'

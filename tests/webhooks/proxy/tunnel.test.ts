@@ -1,3 +1,4 @@
+// promise: No request is sent to an address that is not public, unless `allowedNetworks` opens it, also through a proxy
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import {

@@ -1,3 +1,4 @@
+// promise: No route, and no call of the console, gives one tenant access to another
 /** Every management route, attacked by a key of another tenant with the ids of this one. */
 import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
 import t from 'tap'

@@ -72,7 +72,7 @@ export interface Recorder<Data = unknown, Detail = unknown> {
 /**
  * How an attempt ended. `detail` is for `record`; `output` is kept with a dead letter. Which
  * {@link Result}, status of the delivery log and metric label follow from each kind: see the table in
- * docs/architecture.md, "The names of an outcome".
+ * contributing/architecture.md, "The names of an outcome".
  */
 export type Outcome<Detail = unknown> =
   | { kind: 'completed'; detail?: Detail }

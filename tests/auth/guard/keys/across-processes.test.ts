@@ -1,3 +1,5 @@
+// promise: Every process refuses a revoked key within a second
+// promise: With `rateLimit`, failed attempts are counted over all processes, and lock out a key prefix
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test as Tap } from 'tap'
 import t from 'tap'

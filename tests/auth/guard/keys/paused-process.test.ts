@@ -1,3 +1,4 @@
+// promise: A process that was suspended does not trust its cache
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
 import { connect, type Socket } from 'node:net'

@@ -1,3 +1,4 @@
+// promise: With `rateLimit`, failed attempts are counted over all processes, and lock out a key prefix
 import t from 'tap'
 import { BOOTSTRAP_KEY, startHost } from '../../support/host.ts'
 

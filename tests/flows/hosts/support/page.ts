@@ -1,11 +1,18 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-export const page = readFileSync(new URL('../../../../docs/hosts.md', import.meta.url), 'utf8')
+const HOSTS = join(import.meta.dirname, '../../../../docs/hosts')
 
-/** The program or file of docs/hosts.md whose first line is a comment with its name. */
+/** The guides of hosts, one after another. */
+export const page = globSync('*.md', { cwd: HOSTS })
+  .toSorted()
+  .map((name) => readFileSync(join(HOSTS, name), 'utf8'))
+  .join('\n')
+
+/** The program or file of these guides whose first line is a comment with its name. */
 export function recipe(name: string, language = 'ts'): string {
   const block = new RegExp(`\`\`\`${language}\\n((?://|#) ${name}\\n[^]*?)\`\`\``)
   const [, text] = block.exec(page) ?? []
-  if (text === undefined) throw new Error(`docs/hosts.md has no ${language} block ${name}`)
+  if (text === undefined) throw new Error(`docs/hosts has no ${language} block ${name}`)
   return text
 }

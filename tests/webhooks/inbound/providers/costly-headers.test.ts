@@ -1,3 +1,4 @@
+// promise: No untrusted input causes a crash, is wrongly accepted or takes more than 10 ms of CPU time (the time only in long runs, and not for whole requests)
 // Headers that anyone can send, and that once took 15 ms to 0.2 s to read.
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+// promise: A request without the signature that its source requires is refused
 import t from 'tap'
 import { ProviderClient } from '../../../../packages/providers/src/provider-client.ts'
 import { lookupOf, optionsFor, presetOf } from '../presets.ts'

@@ -1,3 +1,4 @@
+// promise: A failed delivery is tried again by its schedule, and becomes a dead letter after the last attempt
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
 import { startHost } from '../../support/host.ts'

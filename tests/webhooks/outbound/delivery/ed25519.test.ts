@@ -1,3 +1,4 @@
+// promise: Deliveries are signed as Standard Webhooks specifies, also with ed25519, and what is signed so for one webhook is valid at no other
 import { createHmac, createPublicKey, randomBytes, verify } from 'node:crypto'
 import t from 'tap'
 import { verifyDelivery } from '@svc/receiver'

@@ -1,3 +1,4 @@
+// promise: A webhook whose receiver is slow, down or flooded delays other webhooks by no more than the stated bound
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'

@@ -1,3 +1,4 @@
+// promise: Other processes take over the jobs of a killed process, and never the jobs of a living one (that this takes seconds is not asserted)
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+// promise: Deliveries are signed as Standard Webhooks specifies, also with ed25519, and what is signed so for one webhook is valid at no other
 // With the option `ed25519` each webhook has a key of its own: what is signed for one is valid at no other.
 import { randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+// promise: A failed delivery is tried again by its schedule, and becomes a dead letter after the last attempt
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'

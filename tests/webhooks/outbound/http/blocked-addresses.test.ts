@@ -1,3 +1,4 @@
+// promise: No request is sent to an address that is not public, unless `allowedNetworks` opens it, also through a proxy
 import t from 'tap'
 import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 

@@ -1,3 +1,5 @@
+// promise: No request is sent to an address that is not public, unless `allowedNetworks` opens it, also through a proxy
+// promise: A bad answer (endless, late, broken, reset, redirected, compressed, not HTTP, with a wrong certificate or old TLS) takes bounded time and memory
 import type { LookupAddress } from 'node:dns'
 import t, { type Test } from 'tap'
 import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'

@@ -1,3 +1,4 @@
+// promise: A bad answer (endless, late, broken, reset, redirected, compressed, not HTTP, with a wrong certificate or old TLS) takes bounded time and memory
 import { connect, type Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import t, { type Test } from 'tap'

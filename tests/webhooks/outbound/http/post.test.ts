@@ -1,3 +1,4 @@
+// promise: A bad answer (endless, late, broken, reset, redirected, compressed, not HTTP, with a wrong certificate or old TLS) takes bounded time and memory
 import t, { type Test } from 'tap'
 import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 import type { PostResult } from '../../../../packages/webhooks/src/outbound/http/post-result.ts'

@@ -1,0 +1,41 @@
+import { defineConfig } from 'vitepress'
+import { inRepository, REPOSITORY, SITE } from './addresses.ts'
+import { groups } from './sidebar.ts'
+import { writeTwins } from './twins.ts'
+
+export default defineConfig({
+  title: 'svc',
+  description: 'API keys and webhooks for Fastify, in the Postgres you already have',
+  lang: 'en',
+  cleanUrls: true,
+  metaChunk: true,
+  // It would ask git for each page, and a build in a container has no history.
+  lastUpdated: false,
+  sitemap: { hostname: SITE },
+  markdown: {
+    config(markdown) {
+      markdown.core.ruler.push('links-of-repository', ({ env, tokens }) => {
+        for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+          const link = token.attrGet('href')
+          if (link !== null) token.attrSet('href', inRepository(env.relativePath, link))
+        }
+      })
+    },
+  },
+  buildEnd: ({ outDir, pages }) => writeTwins(outDir, pages),
+  themeConfig: {
+    search: { provider: 'local' },
+    sidebar: groups().map(({ title, pages }) => ({
+      text: title,
+      collapsed: true,
+      items: pages.map((page) => ({
+        text: page.title,
+        link: `/${page.path.replace(/index$/, '')}`,
+      })),
+    })),
+    outline: [2, 3],
+    editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text: 'Edit this page' },
+    socialLinks: [{ icon: 'github', link: REPOSITORY }],
+    externalLinkIcon: true,
+  },
+})

@@ -1,0 +1,190 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const DOCS = join(import.meta.dirname, '..')
+
+/** The groups of the site with their pages, in the order in which they are read. */
+const GROUPS: [folder: string, title: string, pages: string[]][] = [
+  [
+    'start',
+    'Start',
+    [
+      'what-it-is',
+      'tutorial',
+      'examples',
+      'before-production',
+      'push-pull-or-thin',
+      'comparison',
+      'coming-over',
+      'support-and-versions',
+    ],
+  ],
+  [
+    'keys',
+    'API keys',
+    [
+      'guard',
+      'manage',
+      'scopes',
+      'tenants',
+      'rotate-and-expire',
+      'limits-and-quotas',
+      'plans',
+      'usage',
+      'audit',
+      'lockout',
+      'leaks',
+      'other-services',
+      'proxies',
+      'import',
+      'from-unkey',
+      'from-better-auth',
+      'from-own-table',
+    ],
+  ],
+  [
+    'webhooks',
+    'Webhooks out',
+    [
+      'publish',
+      'database-libraries',
+      'define-events',
+      'handle',
+      'register',
+      'filter',
+      'settings',
+      'secrets',
+      'order-and-rate',
+      'transforms',
+      'network',
+      'receive-and-verify',
+      'feed',
+      'deliveries',
+      'pause',
+      'recover',
+      'test',
+      'test-helpers',
+      'from-svix',
+      'from-outpost',
+      'from-own-table',
+    ],
+  ],
+  [
+    'inbound',
+    'Webhooks in',
+    [
+      'first-source',
+      'providers/index',
+      'own-source',
+      'handshakes-and-batches',
+      'answers',
+      'secrets',
+      'log-and-replay',
+      'without-fastify',
+    ],
+  ],
+  ['console', 'Console and portal', ['console', 'portal', 'rights', 'mask-payloads']],
+  [
+    'hosts',
+    'Hosts',
+    [
+      'nest',
+      'express-next-scripts',
+      'secrets-and-store',
+      'before-the-guard',
+      'telemetry',
+      'sentry',
+      'rate-limit',
+      'fastify-cli',
+      'bundles',
+      'commonjs',
+      'jest-and-vitest',
+      'docker',
+      'serverless',
+    ],
+  ],
+  [
+    'operate',
+    'Operate',
+    [
+      'deploy-and-migrate',
+      'health-metrics-alerts',
+      'runbook',
+      'failing-webhooks',
+      'growing',
+      'poolers',
+      'failover',
+      'citus',
+      'engines',
+      'two-applications',
+      'back-up-and-restore',
+      'erase-a-tenant',
+    ],
+  ],
+  [
+    'reference',
+    'Reference',
+    [
+      'options',
+      'errors',
+      'events',
+      'log-lines',
+      'metrics',
+      'http-api',
+      'bounds',
+      'cli',
+      'promises',
+    ],
+  ],
+  [
+    'how-it-works',
+    'How it works',
+    [
+      'guard',
+      'limits',
+      'bounds-of-limits',
+      'quotas-and-plans',
+      'deliveries',
+      'fairness',
+      'bounds-of-deliveries',
+      'reads',
+      'several-processes',
+      'threat-model',
+      'threat-model-services',
+      'threat-model-webhooks',
+      'threat-model-console',
+      'benchmarks',
+    ],
+  ],
+]
+
+export interface Page {
+  /** From `docs`, without an extension: `keys/guard`. */
+  path: string
+  /** Its heading. */
+  title: string
+}
+
+export interface Group {
+  title: string
+  pages: Page[]
+}
+
+/** The groups with the pages that are there, each named by its heading. */
+export function groups(): Group[] {
+  return GROUPS.map(([folder, title, names]) => ({
+    title,
+    pages: names
+      .map((name) => `${folder}/${name}`)
+      .filter((path) => existsSync(fileOf(path)))
+      .map((path) => ({ path, title: titleOf(path) })),
+  }))
+}
+
+export const fileOf = (path: string): string => join(DOCS, `${path}.md`)
+
+function titleOf(path: string): string {
+  const [, title] = /^# (.+)$/m.exec(readFileSync(fileOf(path), 'utf8')) ?? []
+  if (title === undefined) throw new Error(`docs/${path}.md has no heading`)
+  return title.replaceAll('`', '')
+}

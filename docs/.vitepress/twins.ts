@@ -1,0 +1,38 @@
+/** For programs that read: each page as Markdown beside its HTML, `llms.txt` and `llms-full.txt`. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { inRepository, SITE } from './addresses.ts'
+import { fileOf, groups } from './sidebar.ts'
+
+const HEAD = `# svc
+
+> API keys and webhooks for Fastify 5 applications, as plugins. All state is in the Postgres that the application already has. Packages: @svc/core, @svc/auth, @svc/webhooks, @svc/console, @svc/receiver, @svc/providers, @svc/testing, @svc/cli, @svc/nest.
+`
+
+/** @param pages The files of all pages, from `docs`. */
+export function writeTwins(folder: string, pages: string[]): void {
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  for (const page of pages) write(page, twinOf(page.replace(/\.md$/, '')))
+  const index = [HEAD]
+  const full = [HEAD]
+  for (const { title, pages: ofGroup } of groups()) {
+    index.push(`\n## ${title}\n\n`)
+    for (const { path, title: heading } of ofGroup) {
+      index.push(`- [${heading}](${SITE}/${path}.md)\n`)
+      full.push(`\n${twinOf(path)}`)
+    }
+  }
+  write('llms.txt', index.join(''))
+  write('llms-full.txt', full.join(''))
+}
+
+/** The text of a page, whose links lead somewhere wherever it is read. */
+export const twinOf = (path: string): string =>
+  readFileSync(fileOf(path), 'utf8').replaceAll(/\]\(([^)\s]+)\)/g, (whole, link: string) => {
+    if (/^(?:[a-z]+:|#)/.test(link)) return whole
+    const target = inRepository(`${path}.md`, link)
+    return `](${target === link ? new URL(link, `${SITE}/${path}.md`).href : target})`
+  })

@@ -1,0 +1,91 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import t from 'tap'
+import { SITE } from '../../docs/.vitepress/addresses.ts'
+import { sitePages } from '../../docs/.vitepress/generate.ts'
+import { groups } from '../../docs/.vitepress/sidebar.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** The pages that the build writes, by their paths. */
+const written = await sitePages()
+const textOf = (file: string): string | undefined =>
+  written[relative('docs', file)] ??
+  (existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8') : undefined)
+
+const documents = [
+  ...globSync(
+    ['*.md', 'contributing/*.md', 'docs/**/*.md', 'examples/*.md', 'bench/*.md', 'packages/*/*.md'],
+    {
+      cwd: ROOT,
+      exclude: ['**/node_modules/**', 'docs/reference/**', 'docs/inbound/providers/**'],
+    },
+  ),
+  ...Object.keys(written).map((page) => `docs/${page}`),
+].toSorted()
+
+/** As VitePress and GitHub make them of headings, as far as ours go. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, ' ')
+    .trim()
+    .replaceAll(/[\s-]+/g, '-')
+
+function anchorsOf(text: string): Set<string> {
+  const lines = text.replaceAll(/^```[^]*?^```/gm, '').split('\n')
+  return new Set(
+    lines.flatMap((line) => {
+      const [, heading = '', set] = /^#{1,4} (.*?)(?: \{#([\w-]+)\})?$/.exec(line) ?? []
+      return heading === '' ? [] : [set ?? anchorOf(heading)]
+    }),
+  )
+}
+
+/** Where a link of a document leads: a file of the repository. */
+function targetOf(document: string, path: string): string {
+  if (path === '') return document
+  if (path.startsWith(SITE)) return `docs${path.slice(SITE.length).replace(/\/$/, '/index')}.md`
+  if (path.startsWith('/')) return `docs${path}.md`
+  return join(dirname(document), path)
+}
+
+t.test('each link of a document leads to a file, and to a heading in it', async (t) => {
+  t.ok(documents.length > 200, `${documents.length} documents`)
+  const dead: string[] = []
+  for (const document of documents) {
+    const text = textOf(document)!.replaceAll(/^```[^]*?^```/gm, '')
+    for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(?:https?|mailto):/.test(link) && !link.startsWith(`${SITE}/`)) continue
+      const [path = '', anchor] = link.split('#')
+      const target = targetOf(document, path)
+      const found = existsSync(join(ROOT, target)) || textOf(target) !== undefined
+      const isDead = !found || (anchor !== undefined && !anchorsOf(textOf(target)!).has(anchor))
+      if (isDead) dead.push(`${document}: ${link}`)
+    }
+  }
+  t.strictSame(dead, [])
+})
+
+t.test('links of the READMEs of packages are absolute: a tarball has no other file', async (t) => {
+  for (const document of documents.filter((file) => file.startsWith('packages/'))) {
+    for (const [, link] of textOf(document)!.matchAll(/\]\(([^)\s]+)\)/g)) {
+      t.match(link, /^(?:https:|#)/, document)
+    }
+  }
+})
+
+t.test('a guide has at most 1 200 words, and stands in the sidebar', async (t) => {
+  const listed = new Set(
+    groups().flatMap(({ pages }) => pages.map(({ path }) => `docs/${path}.md`)),
+  )
+  const guides = documents.filter(
+    (file) =>
+      /^docs\/[\w-]+\/[\w-]+\.md$/.test(file) && written[relative('docs', file)] === undefined,
+  )
+  t.ok(guides.length > 70, `${guides.length} guides`)
+  for (const guide of guides) {
+    t.ok(textOf(guide)!.match(/\S*[\p{L}\p{N}]\S*/gu)!.length <= 1200, guide)
+    t.ok(listed.has(guide), `${guide} stands in docs/.vitepress/sidebar.ts`)
+  }
+})

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
+import Fastify from 'fastify'
+import t from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/operate/runbook.md'), 'utf8')
+
+t.test('the statements of the runbook run on the tables of a host', async (t) => {
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
+  await app.register(svcAuth)
+  await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+  await app.ready()
+  const { id } = await app.svc.events.publish('order.created', {})
+  const statements = [...page.matchAll(/```sql\n([^]*?)```/g)].map(([, sql = '']) => sql)
+  t.ok(statements.length >= 4)
+  for (const sql of statements) {
+    const { rows } = await app.svc.database.query(sql.replace('<id>', id))
+    if (sql.includes('<id>')) t.match(rows, [{ name: 'order.created' }])
+    if (sql.includes('pg_size_pretty')) t.ok(rows.length > 5)
+  }
+})

@@ -1,0 +1,35 @@
+import { builtPage } from '../../console/support/built-page.ts'
+import { receiver } from '@svc/testing'
+import { ENVIRONMENT, testGuides } from './support/guides.ts'
+
+await builtPage()
+testGuides('start', {
+  async 'what.ts'(t, ask) {
+    t.match(await ask('/orders', {}, null), { status: 401 })
+    t.match(await ask('/orders', {}), { status: 200, body: { item: 'tea' } })
+  },
+  async 'shop.ts'(t, ask) {
+    const partner = await receiver()
+    t.teardown(() => partner.close())
+    const customer = { customer: 'acme', email: 'ada@acme.example' }
+    const { body } = await ask('/customers', customer)
+    const webhook = { url: partner.url, events: ['order.created'] }
+    t.match(await ask('/_webhooks', webhook, body.key), { status: 201, body: { tenant: 'acme' } })
+    t.match(await ask('/orders', { item: 'tea' }, body.key), { status: 200 })
+    const [delivery] = await partner.waitFor(1)
+    t.match(delivery, { body: { payload: { item: 'tea' } } })
+  },
+})
+
+testGuides('operate', {
+  async 'erase.ts'(t, ask, _program, at) {
+    const user = { email: 'ada@acme.example', name: 'Ada', tenant: 'acme' }
+    t.match(await ask('/_auth/users', user), { status: 201 })
+    const answer = await fetch(`${at}/customers/acme`, {
+      method: 'DELETE',
+      headers: { 'x-api-key': ENVIRONMENT.BOOTSTRAP_KEY },
+    })
+    t.match(await answer.json(), { users: 1, keys: 0 })
+    t.same((await ask('/_auth/users?tenant=acme')).body, [])
+  },
+})
