@@ -8,7 +8,13 @@ const program = root('tests/providers/judged-vectors.ts')
 
 const RUNTIMES: Record<string, string[]> = {
   Node: [process.execPath],
-  Deno: [root('tests/node_modules/.bin/deno'), 'run', '-A', '--node-modules-dir=manual', '--no-lock'],
+  Deno: [
+    root('tests/node_modules/.bin/deno'),
+    'run',
+    '-A',
+    '--node-modules-dir=manual',
+    '--no-lock',
+  ],
 }
 
 interface Judged {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ApiKey } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
 import { useCall, useChange } from '../../state/queries.ts'
-import { href } from '../../state/router.ts'
+import { cameFrom, href } from '../../state/router.ts'
 import { count, span } from '../../text/format.ts'
 import { keyChanges, keyDraftOf } from '../../text/key-draft.ts'
 import { keyState } from '../../text/states.ts'
@@ -16,6 +16,8 @@ import { Answered, Note, ProblemNote } from '../../ui/notes.tsx'
 import { RotateDialog } from '../../ui/rotate-dialog.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 import { say } from '../../ui/toasts.tsx'
+import { ByWhom } from '../audit.tsx'
+import { UserName } from '../users/user-name.tsx'
 import { useKeyForm } from './key-fields.tsx'
 import { MadeKey } from './new-key.tsx'
 import { UsagePanel } from './usage-chart.tsx'
@@ -33,7 +35,7 @@ export function KeyScreen({ id }: { id: string }) {
           <span class="mono">{key ? `${key.keyPrefix}…` : 'API key'}</span>
         )
       }
-      back={{ to: href('keys'), label: 'API keys' }}
+      back={{ to: cameFrom('keys'), label: 'API keys' }}
       about={key && <KeyHeading of={key} />}
       actions={key && may('keys:write') && !key.revokedAt && <KeyActions of={key} />}
     >
@@ -71,13 +73,21 @@ const KeyFacts = ({ of }: { of: ApiKey }) => (
   <>
     <Facts
       rows={[
-        ['User', <Id id={of.userId} what="user" to={href(`users/${of.userId}`)} />],
+        ['User', <UserName id={of.userId} />],
         ['Tenant', <TenantName of={of.tenant} />],
         ['Scopes', of.scopes.length > 0 ? <Tags of={of.scopes} /> : null],
         ['Last used', <Time at={of.lastUsedAt} />],
         ['Expires', <Time at={of.expiresAt} />],
         ['Created', <ExactTime at={of.createdAt} />],
-        ['Revoked', of.revokedAt && <ExactTime at={of.revokedAt} />],
+        [
+          'Revoked',
+          of.revokedAt && (
+            <>
+              <ExactTime at={of.revokedAt} />
+              <ByWhom target={of.id} action="key.revoke" />
+            </>
+          ),
+        ],
         [
           'Rate limits',
           of.limits

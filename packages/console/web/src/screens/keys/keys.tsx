@@ -96,7 +96,11 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     kind: 'state',
     cell: (row) => <Badge tone={keyState(row).tone}>{keyState(row).word}</Badge>,
   },
-  { name: 'Scopes', cell: ({ scopes }) => <Tags of={scopes} most={2} /> },
+  {
+    name: 'Scopes',
+    cell: ({ scopes }) =>
+      scopes.length > 0 ? <Tags of={scopes} most={2} /> : <span class="faint">none</span>,
+  },
   { name: 'Tenant', operators: true, cell: ({ tenant }) => <TenantName of={tenant} /> },
   { name: 'Expires', kind: 'end', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
   { name: 'Last used', kind: 'end', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useSession } from '../../shell/session.ts'
 import { useCall, usePages } from '../../state/queries.ts'
-import { go, href } from '../../state/router.ts'
+import { cameFrom, go, href } from '../../state/router.ts'
 import { Button } from '../../ui/button.tsx'
 import { DeleteDialog } from '../../ui/delete-dialog.tsx'
 import { ExactTime, Facts, Id } from '../../ui/facts.tsx'
@@ -26,7 +26,7 @@ export function UserScreen({ id }: { id: string }) {
   return (
     <Screen
       title={<bdi>{user?.name ?? 'User'}</bdi>}
-      back={{ to: href('users'), label: 'Users' }}
+      back={{ to: cameFrom('users'), label: 'Users' }}
       about={user && <bdi>{user.email}</bdi>}
       actions={
         user && (
