@@ -79,7 +79,7 @@ async function changed(t: Test, page: Page, visit: Visit, { healthy, keyId }: Li
   await goTo(page, `webhooks/${healthy}`)
   await click(page, 'Pause')
   await confirm(page, 'Pause')
-  await page.getByText('Paused.', { exact: true }).waitFor()
+  await page.getByText(/^Paused since/).waitFor()
   await click(page, 'Resume')
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Pause' }).waitFor()

@@ -73,7 +73,7 @@ async function changesIt(t: Test, page: Page, { app }: Visit, id: string) {
   await click(page, 'Pause')
   await page.getByRole('dialog').getByText('are not sent to it').waitFor()
   await confirm(page, 'Pause')
-  await page.getByText('Paused.', { exact: true }).waitFor()
+  await page.getByText(/^Paused since/).waitFor()
   await app.svc.events.publish('order.created', { id: 60, total: 60 })
   await click(page, 'Resume')
   await page.getByRole('heading', { name: 'Send what it missed while it was paused' }).waitFor()
@@ -129,8 +129,20 @@ async function filters(t: Test, page: Page) {
   await page.getByRole('row').nth(1).getByRole('link').first().click()
   await page.getByText('It is not tried again.').waitFor()
   await page.getByText('upstream unavailable').waitFor()
-  await page.goBack()
-  t.equal(await page.getByLabel('State').inputValue(), 'dead', 'back shows the same list')
+  await page.getByRole('link', { name: 'Deliveries', exact: true }).last().click()
+  await page.getByRole('cell', { name: 'Dead', exact: true }).first().waitFor()
+  t.equal(await page.getByLabel('State').inputValue(), 'dead', 'back leads to the same list')
+  const [tab] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page
+      .getByRole('row')
+      .nth(1)
+      .getByRole('cell', { name: 'Dead' })
+      .click({ modifiers: ['ControlOrMeta'] }),
+  ])
+  await tab.getByText('It is not tried again.').waitFor()
+  t.match(page.url(), /status=dead$/, 'a row opens a tab of its own')
+  await tab.close()
 }
 
 async function replays(t: Test, page: Page, { app }: Visit) {

@@ -21,6 +21,7 @@ import { UserName } from '../users/user-name.tsx'
 import { useKeyForm } from './key-fields.tsx'
 import { MadeKey } from './new-key.tsx'
 import { UsagePanel } from './usage-chart.tsx'
+import { UsedOfKey } from './used.tsx'
 
 export function KeyScreen({ id }: { id: string }) {
   const { may } = useSession()
@@ -49,6 +50,11 @@ export function KeyScreen({ id }: { id: string }) {
               >
                 It was rotated. When its last use stays as it is, everybody has the new one.
               </Note>
+            )}
+            {key.usage && (key.usage.quota || key.usage.limits.length > 0) && (
+              <Panel title="Used of its limits">
+                <UsedOfKey of={key.usage} />
+              </Panel>
             )}
             <UsagePanel title="Usage" keyId={id} />
             <Panel title="Facts">

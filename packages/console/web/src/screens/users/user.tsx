@@ -17,7 +17,7 @@ export function UserScreen({ id }: { id: string }) {
   const [dialog, setDialog] = useState<'key' | 'delete' | null>(null)
   const answer = useCall('users.get', { id })
   const { data: user } = answer
-  const keys = usePages('keys.list', { userId: id })
+  const keys = usePages('keys.list', { userId: id, include: 'usage' })
   const add = may('keys:write') && (
     <Button kind="primary" icon="plus" onClick={() => setDialog('key')}>
       New key
