@@ -97,6 +97,7 @@ async function problemStays(t: Test, page: Page) {
   await page.route('**/api/health.get', (route) => route.fulfill({ status: 503 }), { times: 1 })
   await goTo(page, 'health')
   const again = page.getByRole('alert').getByRole('button', { name: 'Try again' })
+  await page.getByText('The database does not answer.').waitFor()
   await again.focus()
   const held = await nextRead(page, 'health.get', () => again.click())
   t.equal(await page.evaluate('document.activeElement.innerText'), 'Try again')

@@ -5,7 +5,7 @@ import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import type { Life } from '../support/life.ts'
-import { goTo, toasted, type Visit } from '../support/visit.ts'
+import { goTo, settled, toasted, type Visit } from '../support/visit.ts'
 
 export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life: Life) {
   await goTo(page, 'webhooks')
@@ -124,6 +124,7 @@ async function redrives(page: Page, { app }: Visit, id: string) {
 async function filters(t: Test, page: Page) {
   await page.getByLabel('State').selectOption('dead')
   await until(() => page.url().endsWith('/deliveries?status=dead'))
+  await settled(page)
   await page.getByRole('cell', { name: 'Dead', exact: true }).first().waitFor()
   t.equal(await page.getByRole('cell', { name: 'Delivered', exact: true }).count(), 0)
   await page.getByRole('row').nth(1).getByRole('link').first().click()

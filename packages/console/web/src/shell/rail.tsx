@@ -5,7 +5,7 @@ import { request } from '../server/call.ts'
 import { watchStream } from '../server/live.ts'
 import { href } from '../state/router.ts'
 import { useCall } from '../state/queries.ts'
-import { shortId } from '../text/format.ts'
+import { clock, shortId } from '../text/format.ts'
 import { Button, Link } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Segments } from '../ui/segments.tsx'
@@ -57,7 +57,15 @@ const isAt = (screen: ScreenEntry, path: string): boolean => path.split('/')[0] 
 
 function RailFoot({ session, onSession }: Pick<RailProps, 'session' | 'onSession'>) {
   const [live, setLive] = useState(false)
-  useEffect(() => watchStream(setLive), [])
+  const [asOf, setAsOf] = useState(Date.now)
+  useEffect(
+    () =>
+      watchStream((now) => {
+        setLive(now)
+        if (!now) setAsOf(Date.now())
+      }),
+    [],
+  )
   const [scheme, setScheme] = useState(
     session.colorScheme === 'auto' ? chosenScheme() : session.colorScheme,
   )
@@ -69,7 +77,7 @@ function RailFoot({ session, onSession }: Pick<RailProps, 'session' | 'onSession
   return (
     <div class="rail-foot">
       <span class={live ? 'live on' : 'live'} role="status">
-        <i /> {live ? 'Live' : 'Not live: reconnecting'}
+        <i /> {live ? 'Live' : `Not live: reconnecting. As of ${clock(new Date(asOf))}`}
       </span>
       <span class="who">
         <Who session={session} />

@@ -16,6 +16,8 @@ export interface Column<Row> {
   kind?: 'end' | 'main' | 'state'
   /** On a card, where the column's name would only repeat the value. */
   bare?: boolean
+  /** It is left out where there is little room. */
+  isLeast?: boolean
   /** Only an operator has different values in it. */
   operators?: boolean
 }
@@ -44,8 +46,8 @@ export const Table = <Row,>({
       <table role="table" aria-label={label}>
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map(({ name, kind }) => (
-              <th key={name} role="columnheader" scope="col" class={kind}>
+            {columns.map(({ name, kind, isLeast }) => (
+              <th key={name} role="columnheader" scope="col" class={classOf(kind, isLeast)}>
                 {name}
               </th>
             ))}
@@ -66,11 +68,11 @@ export const Table = <Row,>({
                 if (to && event.button === 1 && !isControl(event.target)) inNewTab(to(row))
               }}
             >
-              {columns.map(({ name, cell, kind, bare }) => (
+              {columns.map(({ name, cell, kind, bare, isLeast }) => (
                 <td
                   key={name}
                   role="cell"
-                  class={kind}
+                  class={classOf(kind, isLeast)}
                   data-name={bare || kind === 'state' ? undefined : name}
                 >
                   {cell(row)}
@@ -83,6 +85,9 @@ export const Table = <Row,>({
     </div>
   )
 }
+
+const classOf = (kind = '', isLeast = false): string | undefined =>
+  `${kind} ${isLeast ? 'least' : ''}`.trim() || undefined
 
 /** As the browser does with a link. */
 const inNewTab = (address: string): void => void open(address, '_blank', 'noopener')

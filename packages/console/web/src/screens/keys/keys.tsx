@@ -106,7 +106,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   },
   { name: 'Used', cell: (row) => <MostUsed of={row} /> },
   { name: 'Tenant', operators: true, cell: ({ tenant }) => <TenantName of={tenant} /> },
-  { name: 'Expires', kind: 'end', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { name: 'Expires', kind: 'end', isLeast: true, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
   { name: 'Last used', kind: 'end', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
 ]
 

@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     kind: 'end',
     cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} none="–" />,
   },
-  { name: 'Created', kind: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { name: 'Created', kind: 'end', isLeast: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 export function WebhooksScreen() {
