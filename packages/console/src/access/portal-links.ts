@@ -49,6 +49,7 @@ export interface PortalLink {
 }
 
 const SCHEMES = ['light', 'dark', 'auto']
+const FIELDS = ['tenant', 'can', 'userId', 'expiresInSeconds', 'embed', 'colorScheme']
 
 /** A link that can still be used. Its text is not kept. */
 export interface ListedLink {
@@ -229,9 +230,7 @@ function checkedOf(
 
 /** @throws InvalidInput */
 export function checkedLink(link: PortalLink) {
-  assertFields('portalLink', link ?? {}, [
-    ...['tenant', 'can', 'userId', 'expiresInSeconds', 'embed', 'colorScheme'],
-  ])
+  assertFields('portalLink', link ?? {}, FIELDS)
   const { tenant, can = PORTAL_RIGHTS, userId = null, expiresInSeconds = TEN_MINUTES } = link ?? {}
   const { embed = false, colorScheme = 'auto' } = link ?? {}
   if (typeof embed !== 'boolean') {

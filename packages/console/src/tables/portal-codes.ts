@@ -114,5 +114,5 @@ export async function deletePortalCodesOf(
 const asCode = (row: PortalCode): PortalCode => ({
   ...row,
   rights: JSON.parse(String(row.rights)),
-  look: JSON.parse(String(row.look)),
+  look: JSON.parse(row.look as unknown as string),
 })

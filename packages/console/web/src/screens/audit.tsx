@@ -13,9 +13,18 @@ import { TenantName } from '../ui/tenant.tsx'
 
 /** The changes that are made often. */
 const ACTIONS = [
-  ...['create', 'update', 'rotate', 'revoke'].map((verb) => `key.${verb}`),
-  ...['create', 'update', 'delete', 'pause', 'test', 'redeliver'].map((verb) => `webhook.${verb}`),
-  ...['user.create', 'user.delete', 'portal.link', 'session.create', 'session.end'],
+  'key.create',
+  'key.update',
+  'key.rotate',
+  'key.revoke',
+  'user.create',
+  'user.delete',
+  'webhook.create',
+  'webhook.update',
+  'webhook.delete',
+  'portal.link',
+  'session.create',
+  'session.end',
 ]
 const KINDS = ['key', 'bootstrap', 'console', 'process', 'system']
 

@@ -23,7 +23,7 @@ export function Frame({ onSession }: { onSession: (session: Session) => void }) 
   useArrival(path)
   if (session.embed) {
     return (
-      <main id="screen" tabindex={-1}>
+      <main id="screen" class="alone" tabindex={-1}>
         <UsedLinkOfSession />
         <CurrentScreen path={path} />
       </main>

@@ -18,7 +18,8 @@ export function Used({ of: { used, limit }, what }: { of: Counted; what: string 
         aria-label={what}
         value={Math.min(used, limit)}
         max={limit}
-        high={limit * NEAR}
+        // A value at it is not above it.
+        high={limit * NEAR * 0.999}
         optimum={0}
       />
       <span class={share >= 1 ? 'problem-text' : undefined}>

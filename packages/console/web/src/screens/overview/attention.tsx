@@ -122,17 +122,22 @@ function useRefused(): AttentionItem[] {
   }))
 }
 
+/** Who is of a tenant sees no other. */
+function OfTenant({ name }: { name: string }) {
+  const { session } = useSession()
+  if (!session.operator) return null
+  return (
+    <span class="faint">
+      {' '}
+      of <bdi>{name}</bdi>
+    </span>
+  )
+}
+
 const nameOf = ({ label, url, tenant }: Webhook) => (
   <>
     <bdi>{webhookName({ label, url })}</bdi>
-    {tenant !== null && (
-      <>
-        {' '}
-        <span class="faint">
-          of <bdi>{tenant}</bdi>
-        </span>
-      </>
-    )}
+    {tenant !== null && <OfTenant name={tenant} />}
   </>
 )
 
