@@ -4,6 +4,7 @@ import type { CallResult, Right } from '../server/contract.ts'
 import { useCall } from '../state/queries.ts'
 import { exact } from '../text/format.ts'
 import { FormDialog } from '../ui/dialog.tsx'
+import { Code } from '../ui/code.tsx'
 import { Choices, Select } from '../ui/field.tsx'
 import { ProblemNote } from '../ui/notes.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
@@ -30,6 +31,15 @@ const EXPIRIES = [
   { value: '86400', label: 'in a day' },
   { value: '604800', label: 'in a week' },
 ]
+
+/** What the application runs, with what is chosen here. */
+const embedding = (tenant: string, can: readonly string[]): string =>
+  `const link = await app.svc.console.portalLink({
+  tenant: ${JSON.stringify(tenant)},
+  can: ${JSON.stringify(can)},
+  embed: true,
+})
+const html = \`<iframe src="\${link}" allow="clipboard-write"></iframe>\``
 
 interface Given {
   name: string
@@ -110,6 +120,14 @@ export function PortalLinkDialog({
         chosen={can}
         onChosen={setChosen}
       />
+      <details>
+        <summary>Embed it in a page of the application</summary>
+        <Code text={embedding(tenant.trim() || 'acme', can)} what="code that embeds the portal" />
+        <p class="hint">
+          The option <code>frameAncestors</code> of <code>svcConsole</code> must name the origin of
+          that page. A link works once: make one for each time that the page is shown.
+        </p>
+      </details>
     </FormDialog>
   )
 }

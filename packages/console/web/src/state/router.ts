@@ -35,6 +35,8 @@ export const cameFrom = (path: string): string =>
 
 /** While `text` gives one, a link asks it before the screen is left. */
 export function askBeforeLeaving(text: () => string | undefined): () => void {
+  // A browser shows no question of a frame of another site, and answers it with no.
+  if (window.parent !== window) return () => {}
   const unload = (event: BeforeUnloadEvent) => {
     if (text() !== undefined) event.preventDefault()
   }
