@@ -16,6 +16,7 @@ const HOST: Identity = {
   isRestricted: false,
   mayLoosen: false,
   keyExpiresAt: null,
+  look: { embed: false, colorScheme: 'auto' },
 }
 
 const NEWEST = { deliveries: null, inbound: null, changes: [] }

@@ -40,6 +40,25 @@ t.test('a link signs its tenant in', async (t) => {
   ])
 })
 
+t.test('a link says how its page looks, and its session keeps that', async (t) => {
+  const { app, follow, signIn } = await startHost(t)
+  const { portalLink } = app.svc.console
+  const page = await follow(await portalLink({ tenant: 'acme', embed: true, colorScheme: 'dark' }))
+  for (const _ of ['at first', 'after a reload']) {
+    t.match((await page.session()).body, { embed: true, colorScheme: 'dark' })
+  }
+  const plain = { embed: false, colorScheme: 'auto' }
+  t.match((await (await follow(await portalLink({ tenant: 'acme' }))).session()).body, plain)
+  const operator = await signIn()
+  t.match((await operator.session()).body, plain)
+  const made = await operator.call('portal.link', { tenant: 'acme', embed: true })
+  t.match((await (await follow(made.body.link)).session()).body, { embed: true })
+  const wrong = { code: 'SVC_INVALID_INPUT' }
+  const unsure = (look: object) => portalLink({ tenant: 'acme', ...look })
+  await t.rejects(unsure({ embed: 'yes' }), { ...wrong, message: /embed must be true or false/ })
+  await t.rejects(unsure({ colorScheme: 'sepia' }), { ...wrong, message: /'light', 'dark' or/ })
+})
+
 t.test('an operator makes a link on the page, and grants only rights of its own', async (t) => {
   const { app, signIn, keyOf, follow, visitor } = await startHost(t)
   const page = await signIn()

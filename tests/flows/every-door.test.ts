@@ -138,6 +138,10 @@ const AUTH: Record<Exclude<keyof AuthOperations, 'as'>, Row> = {
     },
     refused: [[{ by: 'year' }], ['GET /_auth/usage?by=year']],
   },
+  nearLimits: {
+    given: () => [[{ over: 0.5 }], ['GET /_auth/near-limits?over=0.5']],
+    refused: [[{ over: 2 }], ['GET /_auth/near-limits?over=2']],
+  },
 }
 
 const base = '/_webhooks'

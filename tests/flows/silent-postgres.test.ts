@@ -59,6 +59,7 @@ const CALLS: { [Part in 'events' | 'kv' | 'audit' | 'auth' | 'webhooks']: Calls<
     listScopes: LOCAL,
     listTenants: ({ auth }) => auth.listTenants(),
     getUsage: ({ auth }) => auth.getUsage(),
+    nearLimits: ({ auth }) => auth.nearLimits(),
     as: LOCAL,
   },
   webhooks: {

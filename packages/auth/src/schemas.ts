@@ -94,11 +94,19 @@ export const keyFilter = {
   ),
 }
 
+const include = {
+  include: Type.Optional(
+    Type.Literal('usage', { description: 'With what is used of limits and quota.' }),
+  ),
+}
+
+export const OneKey = Type.Object({ id: Type.String(), ...include }, closed)
+
 /** `userId` need not be a UUID: there are no keys of such a user. */
-export const KeyFilter = Type.Object({ ...page, ...keyFilter }, closed)
+export const KeyFilter = Type.Object({ ...page, ...keyFilter, ...include }, closed)
 
 /** The query of a route has the `tenant` as well, which the method refuses. */
-export const KeysOfUser = Type.Object({ userId: Type.String(), ...page }, closed)
+export const KeysOfUser = Type.Object({ userId: Type.String(), ...page, ...include }, closed)
 
 export const ApiKey = Type.Object({
   id: Type.String(),
@@ -111,6 +119,58 @@ export const ApiKey = Type.Object({
   lastUsedAt: nullable(timestamp()),
   replaces: nullable(Type.String({ description: 'The key that it was rotated from.' })),
   replacedBy: nullable(Type.String({ description: 'The key that it was rotated to.' })),
+})
+
+const used = {
+  used: Type.Integer({ description: 'With what other processes hold ahead of need.' }),
+  limit: Type.Integer(),
+}
+
+export const LimitUsage = Type.Object({
+  quota: nullable(
+    Type.Object({
+      ...used,
+      resetsAt: nullable(timestamp()),
+    }),
+  ),
+  limits: Type.Array(Type.Object({ ...used, perSeconds: Type.Integer() })),
+})
+
+export const ListedApiKey = Type.Object({
+  ...ApiKey.properties,
+  usage: Type.Optional(LimitUsage),
+})
+
+export const NearLimitsQuery = Type.Object(
+  {
+    ...tenantFilter,
+    over: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'From which share of a limit on; 0.8 by default.',
+      }),
+    ),
+  },
+  closed,
+)
+
+const near = {
+  ...used,
+  of: Type.Unsafe<'quota' | 'limit'>({ type: 'string', enum: ['quota', 'limit'] }),
+  share: Type.Number(),
+}
+
+export const NearLimits = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      keyId: Type.String(),
+      label: nullable(Type.String()),
+      tenant: nullable(Type.String()),
+      ...near,
+    }),
+  ),
+  tenants: Type.Array(Type.Object({ tenant: Type.String(), ...near })),
 })
 
 export const CreatedApiKey = Type.Object({
@@ -217,6 +277,21 @@ export type CreatedApiKey = Static<typeof CreatedApiKey>
 /** A key as it is listed, without its text. `keyPrefix` is its first 8 characters. Times are ISO 8601 in UTC. */
 export type ApiKey = Static<typeof ApiKey>
 export type PresentedKey = Static<typeof PresentedKey>
+/**
+ * What is used of the limits and the quota of a key, which are those of the plan where the key has none of
+ * its own. `used` has what other processes hold ahead of need, at most a tenth of what is left of a quota, or of
+ * a limit. `resetsAt` is `null` for a quota in all.
+ */
+export type LimitUsage = Static<typeof LimitUsage>
+/** A key, with `include: 'usage'` also what is used of its limits. */
+export type ListedApiKey = Static<typeof ListedApiKey>
+/** From which share of a limit on, 0.8 by default, and of which tenant. */
+export type NearLimitsQuery = Input<typeof NearLimitsQuery>
+/**
+ * Keys that can be used, and tenants, by the limit or quota of which the greatest share is used; the highest
+ * first, at most 100 of each.
+ */
+export type NearLimits = Static<typeof NearLimits>
 
 /** A part of a list: `limit` rows (all by default), those that follow the row with the id `after`. */
 export type Page = Input<typeof Page>

@@ -16,6 +16,8 @@ create table svc."__svc.console.sessions" (
   tenant text collate "C",
   -- What a session of the portal may do; that of a key may do what its key may at the time.
   rights text[],
+  -- { embed, colorScheme } of a session of the portal: how its page looks.
+  look jsonb,
   ip text,
   -- Of a session of the bootstrap key: shows whether the key is still the same. It is computed with the
   -- token of the session, which is not stored.
@@ -38,6 +40,8 @@ create table svc."__svc.console.portal_codes" (
   tenant text collate "C" not null,
   user_id text collate "C",
   rights text[] not null,
+  -- { embed, colorScheme } of the page that it opens.
+  look jsonb not null,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null
 );

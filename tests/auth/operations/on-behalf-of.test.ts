@@ -40,6 +40,7 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   listTenants: [(by) => by.listTenants(), []],
   // The same for everybody.
   listScopes: [(by) => by.listScopes(), ['admin']],
+  nearLimits: [(by) => by.nearLimits({ over: 0 }), { keys: [], tenants: [] }],
   getUsage: [(by, { keyId }) => by.getUsage({ keyId }), NOT_FOUND],
   importApiKeys: [
     (by, { userId }) => by.importApiKeys([{ userId, sha256: '0'.repeat(64) }]),

@@ -72,6 +72,10 @@ const ATTACKS: Record<string, Attack> = {
     path: ({ tenant }) => `/usage?tenant=${tenant}`,
     refused: ({ status, body }) => status === 200 && body.totals.allowed === 0,
   },
+  'GET /near-limits': {
+    path: ({ tenant }) => `/near-limits?over=0&tenant=${tenant}`,
+    refused: isSilent,
+  },
   'GET /audit': { path: ({ keyId }) => `/audit?target=${keyId}`, refused: isSilent },
   // These are about the presented key alone.
   'GET /me': { path: () => '/me', refused: isAboutItself },

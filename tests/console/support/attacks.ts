@@ -107,6 +107,7 @@ export const ATTACKS: Record<CallName, Attack> = {
   'keys.rotate': { input: byId('keyId'), refused: isNotFound },
   'keys.revoke': { input: byId('keyId'), refused: isNotFound },
   'keys.usage': { input: ({ keyId }) => ({ keyId }), refused: isNotFound },
+  'keys.nearLimits': { input: () => ({ over: 0, tenant: 'acme' }), refused: isSilent },
   'keys.scopes': { input: () => ({}), refused: isSilent },
   'audit.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
   'tenants.list': { input: () => ({}), refused: isForbidden },

@@ -167,6 +167,37 @@ t.test('a tenant sees its own rows, under the name and the colour of the host', 
     await goTo(page, `webhooks/${failing}`)
     await page.getByRole('heading', { name: 'Warehouse' }).waitFor()
     await goTo(page, 'health')
+    await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor()
+    await goTo(page, `webhooks/${failing}/nothing`)
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  })
+})
+
+t.test('a portal that is part of another page has nothing around its screens', async (t) => {
+  await withConsole(t, lively(), async (visit) => {
+    await bringToLife(t, visit)
+    const { page } = await visit.open()
+    const link = await visit.app.svc.console.portalLink({
+      tenant: 'acme',
+      embed: true,
+      colorScheme: 'dark',
+    })
+    await page.goto(new URL(link, visit.url).href)
+    for (const time of ['at first', 'after a reload']) {
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      t.equal(await page.getByRole('navigation').count(), 0, time)
+      t.equal(await page.getByRole('button', { name: /Sign out|Go to|Menu/ }).count(), 0, time)
+      const scheme = await page.evaluate('getComputedStyle(document.documentElement).colorScheme')
+      t.equal(scheme, 'dark', time)
+      await page.reload()
+    }
+    await settled(page)
+    t.strictSame(await wcagProblems(page), [])
+    await screenshot(page, 'portal-embedded-1440-dark')
+    await page.getByRole('link', { name: 'See why' }).click()
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    t.pass('every list leads back to the overview')
   })
 })

@@ -75,7 +75,7 @@ t.test('times, sizes and axes are rounded as people read them', async (t) => {
   t.equal(duration(null), '–')
   t.equal(bytes(1), '1 byte')
   t.equal(bytes(2_500_000), '2.5 MB')
-  t.strictSame([0, 5, 41, 99, 450].map(roundUp), [4, 5, 50, 100, 500])
+  t.strictSame([0, 5, 41, 99, 450].map(roundUp), [4, 6, 50, 100, 500])
   t.strictSame(labelled(24, 4), [0, 6, 12, 18])
   t.ok(isUuid('0198a1b2-0000-7000-8000-000000000000'))
   t.notOk(isUuid('0198'))

@@ -3,7 +3,7 @@
  * allowance of each, the request is decided at once. Otherwise it waits for a statement, which asks
  * Postgres for many keys together. There is no I/O here: statements, clock and event loop are passed in.
  */
-import type { Answer, Batch } from '../tables/allowances.ts'
+import type { Answer, Batch, Period } from '../tables/allowances.ts'
 import type { Meter } from './meter.ts'
 import { membersOf, MeterRegistry, type MeterList } from './meter-list.ts'
 import { Statement, type WaitingRequest } from './statement.ts'
@@ -141,6 +141,12 @@ export class Limiter {
   /** Whether there is nothing to request or to give back. */
   get isSettled(): boolean {
     return this.#waiting.size === 0 && this.#low.size === 0 && this.#statements === 0
+  }
+
+  /** What was granted to this process and not used: it holds it, or is about to give it back. */
+  heldOf(subject: string, period: Period): number {
+    const meter = this.#meters.find(subject, period)
+    return meter ? meter.held + meter.returned : 0
   }
 
   get size(): number {

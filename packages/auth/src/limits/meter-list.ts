@@ -36,6 +36,10 @@ export class MeterRegistry {
     return [...this.#meters.values()].reduce((sum, ofPeriod) => sum + ofPeriod.size, 0)
   }
 
+  find(subject: string, period: Period): Meter | undefined {
+    return this.#meters.get(period)?.get(subject)
+  }
+
   *values(): Generator<Meter> {
     for (const ofPeriod of this.#meters.values()) yield* ofPeriod.values()
   }

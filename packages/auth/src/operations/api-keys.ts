@@ -26,6 +26,8 @@ import {
   KeyFilter,
   KeyRotation,
   KeysOfUser,
+  ListedApiKey,
+  OneKey,
   KeyUpdate,
   NewApiKey,
   OwnRotation,
@@ -57,6 +59,7 @@ import {
 import { grantorOf } from './key-checks.ts'
 import { keyEvent } from './key-events.ts'
 import { endOf, keyRecord, revocationOf } from './key-records.ts'
+import { withUsage } from './limit-usage.ts'
 import { checkedFields, fieldsOf, DEFAULT_FIELDS, withinLifetime } from './key-values.ts'
 
 export function keyOperations(context: OperationContext) {
@@ -180,13 +183,14 @@ export function keyOperations(context: OperationContext) {
 
   async function list(
     call: OperationCall,
-    { tenant, ...filter }: Static<typeof KeyFilter>,
-  ): Promise<ApiKey[]> {
+    { tenant, include, ...filter }: Static<typeof KeyFilter>,
+  ): Promise<ListedApiKey[]> {
     const reach = narrowedReach(reachOfCall(call), tenant)
     const isNobody = filter.userId !== undefined && !isUuid(filter.userId)
     if (reach === undefined || isNobody) return []
     await writeLastUsed()
-    return listApiKeys(readDb, reach, filter)
+    const keys = await listApiKeys(readDb, reach, filter)
+    return include ? withUsage(context, keys) : keys
   }
 
   const operations = {
@@ -238,10 +242,10 @@ export function keyOperations(context: OperationContext) {
 
     listKeysOfUser: operation({
       input: KeysOfUser,
-      output: Type.Array(ApiKey),
+      output: Type.Array(ListedApiKey),
       routes: {
         'GET /users/:userId/keys': {
-          takes: tenantFilter,
+          takes: { ...tenantFilter, include: KeyFilter.properties.include },
           limit: 1000,
           summary: 'List the keys of a user, newest first',
         },
@@ -272,21 +276,23 @@ export function keyOperations(context: OperationContext) {
 
     listApiKeys: operation({
       input: KeyFilter,
-      output: Type.Array(ApiKey),
+      output: Type.Array(ListedApiKey),
       routes: { 'GET /keys': { limit: 1000, summary: 'List keys, newest first' } },
       run: list,
     }),
 
     getApiKey: operation({
-      input: Id,
-      output: ApiKey,
+      input: OneKey,
+      text: 'id',
+      output: ListedApiKey,
       routes: { 'GET /keys/:id': { summary: 'Get a key' } },
-      async run(call, id) {
+      async run(call, { id, include }): Promise<ListedApiKey> {
         if (!isUuid(id)) throw new KeyNotFound()
         await writeLastUsed()
         const key = await findApiKey(readDb, id, reachOfCall(call))
         if (!key) throw new KeyNotFound()
-        return key
+        const [withIt] = include ? await withUsage(context, [key]) : []
+        return withIt ?? key
       },
     }),
 

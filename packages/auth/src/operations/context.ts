@@ -20,6 +20,7 @@ import type { Auth } from '../guard/keys/cached-key.ts'
 import type { Plan } from '../limit-fields.ts'
 import { NO_PLAN } from '../limits/plans.ts'
 import type { AuthSettings } from '../options.ts'
+import type { Period } from '../tables/allowances.ts'
 import type { ScopeNames } from '../scopes.ts'
 import type { KeyEvent } from './key-events.ts'
 import { findTransactionId } from '../tables/transactions.ts'
@@ -79,6 +80,8 @@ export interface OperationContext {
   hasPlans: boolean
   /** What the plan of a tenant gives: nothing where there are no plans. @throws PlanUnknown, AuthUnavailable */
   planOf: (tenant: string | null) => Promise<Plan>
+  /** What this process holds of a limit or quota, and has not used. */
+  heldHere: (subject: string, period: Period) => number
   /** Forgets the plan of a tenant in this process. */
   forgetPlan: (tenant: string) => void
   /** Writes the times of use that this process has recorded. @throws AuthUnavailable */
@@ -93,7 +96,7 @@ export function createOperationContext(
   settings: AuthSettings,
   scopes: ScopeNames,
 ): OperationContext {
-  const { keyCache, lastUsed, lease, log, plans, uncommitted, usage } = authentication
+  const { allowances, keyCache, lastUsed, lease, log, plans, uncommitted, usage } = authentication
   const publish = async (db: Db, { name, payload }: KeyEvent): Promise<void> => {
     const { tenant } = payload
     await core.bus.publish([{ name, payload: JSON.stringify(payload), tenant }], { db })
@@ -111,6 +114,7 @@ export function createOperationContext(
       if (!lease.isHeld()) await orUnavailable(lease.renew())
       return (await plans.of(tenant)).plan
     },
+    heldHere: (subject, period) => allowances.limiter.heldOf(subject, period),
     forgetPlan: (tenant) => plans?.forget(tenant),
     writeLastUsed: () => orUnavailable(lastUsed.flush()),
     writeUsage: () => orUnavailable(usage?.flush()),

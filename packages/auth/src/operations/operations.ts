@@ -4,6 +4,7 @@ import { auditOperations } from './audit.ts'
 import { importOperation } from './import-keys.ts'
 import { keyChecks } from './key-checks.ts'
 import type { OperationContext } from './context.ts'
+import { nearLimitsOperation } from './limit-usage.ts'
 import { planOperations } from './plans.ts'
 import { presentedKey } from './presented-key.ts'
 import { listOperations } from './tenants.ts'
@@ -23,6 +24,7 @@ export function createOperations(context: OperationContext, authentication: Auth
       ...importOperation(context),
       ...planOperations(context),
       ...usageOperations(context),
+      ...nearLimitsOperation(context),
       ...keyChecks(context, authentication),
       ...listOperations(context),
     },

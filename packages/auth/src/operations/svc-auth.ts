@@ -11,6 +11,9 @@ import type {
   KeyFilter,
   KeyRotation,
   KeyUpdate,
+  ListedApiKey,
+  NearLimits,
+  NearLimitsQuery,
   NewApiKey,
   NewUser,
   Page,
@@ -66,8 +69,8 @@ export interface AuthOperations {
    *   ExpiryTooLate, InvalidExpiry, InvalidNetwork, KeyLimitReached, ForeignTenant, PlanUnknown, Unavailable
    */
   createApiKey: (key: NewApiKey, options?: OperationOptions) => Promise<CreatedApiKey>
-  /** The key, without its text. @throws InvalidInput, KeyNotFound, Unavailable */
-  getApiKey: (id: string) => Promise<ApiKey>
+  /** The key, without its text; with `include: 'usage'` what is used of its limits. @throws InvalidInput, KeyNotFound, Unavailable */
+  getApiKey: (of: string | { id: string; include?: 'usage' | undefined }) => Promise<ListedApiKey>
   /**
    * The keys of a user, or those that a filter describes; newest first, revoked ones among them, all
    * of them without a `limit`.
@@ -76,7 +79,10 @@ export interface AuthOperations {
    * @example
    * const idle = await app.svc.auth.listApiKeys({ tenant: 'acme', unusedSince: '2030-01-01T00:00:00Z' })
    */
-  listApiKeys: (of: string | KeyFilter, page?: Page) => Promise<ApiKey[]>
+  listApiKeys: (
+    of: string | KeyFilter,
+    page?: Page & Pick<KeyFilter, 'include'>,
+  ) => Promise<ListedApiKey[]>
   /**
    * Changes the given fields; `null` resets those that take it. A key that is not `enabled` is refused
    * as a revoked one is, until it is enabled again.
@@ -178,6 +184,15 @@ export interface AuthOperations {
    */
   getUsage: (query?: UsageQuery) => Promise<Usage>
   /**
+   * Which keys and which tenants have used most of a limit or quota: from 80 % on, or from the share `over`
+   * on; the highest first, at most 100 of each. Of each the 1000 that have used most are compared.
+   *
+   * @throws InvalidInput, PlanUnknown, Unavailable
+   * @example
+   * const { keys } = await app.svc.auth.nearLimits({ over: 0.9 })
+   */
+  nearLimits: (query?: NearLimitsQuery) => Promise<NearLimits>
+  /**
    * These operations on behalf of a caller. Users and keys of other tenants do not exist there,
    * and the audit names the actor. For a page of the host's own.
    *
@@ -228,7 +243,7 @@ export const createAuthOperations = (
       importApiKeys: async (keys, options) =>
         importApiKeys({ keys: keys as (typeof ImportedKey.static)[] }, options),
       // Not all keys where a host has lost what it asks for.
-      listApiKeys: async (of: unknown, page: Page = {}) =>
+      listApiKeys: async (of: unknown, page: Page & Pick<KeyFilter, 'include'> = {}) =>
         typeof of === 'string'
           ? listKeysOfUser({ ...page, userId: of })
           : listApiKeys((of ?? null) as KeyFilter),

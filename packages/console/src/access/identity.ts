@@ -4,7 +4,7 @@ import { InvalidAccess } from '../errors.ts'
 import type { Access } from '../options.ts'
 import { EXPECTED_CAN, isCan, rightsOf, rightsOfScopes, type Right } from '../rights.ts'
 import { isTenant, isUserId, USER_ID } from '@svc/core/internal'
-import type { SessionRow } from '../tables/sessions.ts'
+import type { Look, SessionRow } from '../tables/sessions.ts'
 
 export interface Identity {
   via: 'key' | 'portal' | 'host'
@@ -24,7 +24,11 @@ export interface Identity {
   mayLoosen: boolean
   /** When the key of its session expires. */
   keyExpiresAt: string | null
+  /** Of its page. */
+  look: Look
 }
+
+export const PLAIN: Look = { embed: false, colorScheme: 'auto' }
 
 /** What a session needs of the key that it ends with. */
 export type SessionKey = Pick<
@@ -56,7 +60,8 @@ export const identityOfPortal = (session: SessionRow, scopes: readonly string[])
 export const isAdmin = ({ tenant, scopes }: Pick<Identity, 'tenant' | 'scopes'>): boolean =>
   tenant === null && scopes.includes('admin')
 
-const factsOf = ({ id, via, userId, keyId, tenant, expiresAt }: SessionRow) => ({
+const factsOf = ({ id, via, userId, keyId, tenant, expiresAt, look }: SessionRow) => ({
+  look: look ?? PLAIN,
   sessionId: id,
   via,
   userId,
@@ -99,5 +104,6 @@ export function identityOfAccess(access: Access, scopes: readonly string[]): Ide
     isRestricted: false,
     mayLoosen: mayLoosen ?? isTrusted,
     keyExpiresAt: null,
+    look: PLAIN,
   }
 }

@@ -38,7 +38,18 @@ export interface PortalLink {
   userId?: string | null | undefined
   /** How long the link may be followed: 1 to 604800. @default 600 */
   expiresInSeconds?: number | undefined
+  /**
+   * For a page of the host that shows it in an iframe: without navigation, header and sign-out of its own.
+   *
+   * @default false
+   */
+  embed?: boolean | undefined
+  /** `auto`: that of the browser. @default 'auto' */
+  colorScheme?: 'light' | 'dark' | 'auto' | undefined
 }
+
+const SCHEMES = ['light', 'dark', 'auto']
+const FIELDS = ['tenant', 'can', 'userId', 'expiresInSeconds', 'embed', 'colorScheme']
 
 /** A link that can still be used. Its text is not kept. */
 export interface ListedLink {
@@ -125,7 +136,7 @@ export interface Links {
 export const createLinks = (core: Core, { sealOf }: Sessions, base: string): Links => ({
   async make(
     db,
-    { tenant, userId, rights, expiresInSeconds },
+    { tenant, userId, rights, expiresInSeconds, look },
     { keyId, isBootstrapKey, expiresAt },
   ) {
     const code = newToken()
@@ -139,6 +150,7 @@ export const createLinks = (core: Core, { sealOf }: Sessions, base: string): Lin
       rights,
       keyId,
       bootstrapSeal,
+      look,
       forSeconds: expiresInSeconds,
       until: expiresAt,
     })
@@ -153,7 +165,12 @@ export const createLinks = (core: Core, { sealOf }: Sessions, base: string): Lin
     }),
 })
 
-export const shownLink = ({ rights, bootstrapSeal: _, ...link }: PortalCode): ListedLink => ({
+export const shownLink = ({
+  rights,
+  bootstrapSeal: _,
+  look: _look,
+  ...link
+}: PortalCode): ListedLink => ({
   ...link,
   can: rights,
 })
@@ -213,8 +230,15 @@ function checkedOf(
 
 /** @throws InvalidInput */
 export function checkedLink(link: PortalLink) {
-  assertFields('portalLink', link ?? {}, ['tenant', 'can', 'userId', 'expiresInSeconds'])
+  assertFields('portalLink', link ?? {}, FIELDS)
   const { tenant, can = PORTAL_RIGHTS, userId = null, expiresInSeconds = TEN_MINUTES } = link ?? {}
+  const { embed = false, colorScheme = 'auto' } = link ?? {}
+  if (typeof embed !== 'boolean') {
+    throw new InvalidInput('portalLink: embed must be true or false')
+  }
+  if (!SCHEMES.includes(colorScheme)) {
+    throw new InvalidInput("portalLink: colorScheme must be 'light', 'dark' or 'auto'")
+  }
   if (!isTenant(tenant)) throw new InvalidInput(`portalLink: tenant must be ${TENANT}`)
   if (!isCan(can)) throw new InvalidInput(`portalLink: can must be ${EXPECTED_CAN}`)
   if (!isUserId(userId)) throw new InvalidInput(`portalLink: userId must be ${USER_ID}, or null`)
@@ -222,5 +246,11 @@ export function checkedLink(link: PortalLink) {
   if (!isTime || expiresInSeconds > WEEK) {
     throw new InvalidInput(`portalLink: expiresInSeconds must be a whole number, 1 to ${WEEK}`)
   }
-  return { tenant, userId, rights: rightsOf(can, tenant), expiresInSeconds }
+  return {
+    tenant,
+    userId,
+    rights: rightsOf(can, tenant),
+    expiresInSeconds,
+    look: { embed, colorScheme },
+  }
 }

@@ -96,7 +96,7 @@ interface Bond {
 
 type Beginning = Pick<
   NewSession,
-  'via' | 'keyId' | 'userId' | 'tenant' | 'rights' | 'linkKeyId' | 'until'
+  'via' | 'keyId' | 'userId' | 'tenant' | 'rights' | 'linkKeyId' | 'look' | 'until'
 > & { isOfBootstrapKey: boolean }
 
 export function createSessions(core: Core, settings: ConsoleSettings): Sessions {
@@ -221,6 +221,7 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
         tenant,
         rights: null,
         linkKeyId: null,
+        look: null,
         until,
       } as const
       return await begin(request, { ...who, isOfBootstrapKey })
@@ -229,13 +230,16 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
     async follow(code, request) {
       const link = isToken(code) && (await findPortalCode(core.requestDb, hashOfToken(code)))
       if (!link) throw new LinkUsed()
-      const { id, userId, tenant, rights, keyId, bootstrapSeal: seal } = link
+      const { id, userId, tenant, rights, keyId, bootstrapSeal: seal, look } = link
       const isBound = keyId !== null || seal !== null
       const key = isBound ? await makerNow(link, { keyId, seal, secret: code }, request) : null
       if (key === 'ended') await deletePortalCode(core.requestDb, id)
       if (typeof key === 'string') throw new LinkUsed()
       const until = key?.expiresAt ?? null
-      const who = { via: 'portal', keyId: null, userId, tenant, rights, linkKeyId: keyId } as const
+      const who = {
+        ...({ via: 'portal', keyId: null, userId, tenant, rights, look } as const),
+        linkKeyId: keyId,
+      }
       return await begin(
         request,
         { ...who, until, isOfBootstrapKey: seal !== null },

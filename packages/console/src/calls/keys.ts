@@ -2,6 +2,7 @@ import type {
   KeyFilter,
   KeyRotation,
   KeyUpdate,
+  NearLimitsQuery,
   NewApiKey,
   UsageQuery,
   UserFilter,
@@ -18,7 +19,12 @@ export const keyCalls = {
   'keys.list': reads('keys:read', List, (input: KeyFilter, { auth }) =>
     pageOf(input, (page) => auth.listApiKeys(page), asIs),
   ),
-  'keys.get': reads('keys:read', Id, ({ id }: Id, { auth }) => auth.getApiKey(id)),
+  'keys.get': reads('keys:read', Id, ({ id }: Id, { auth }) =>
+    auth.getApiKey({ id, include: 'usage' }),
+  ),
+  'keys.nearLimits': reads('keys:read', Anything, (input: NearLimitsQuery, { auth }) =>
+    auth.nearLimits(input),
+  ),
   /** The users that a key can be made for, by name. */
   'keys.owners': reads('keys:write', List, (input: UserFilter, { auth }) =>
     pageOf(

@@ -46,7 +46,14 @@ export const operatorCalls = {
       return pageOf(
         input,
         (page) => listSessions(core.readDb, reach, page),
-        ({ rights: _, bootstrapSeal: _seal, linkKeyId: _maker, login: _login, ...session }) => ({
+        ({
+          rights: _,
+          bootstrapSeal: _seal,
+          linkKeyId: _maker,
+          login: _login,
+          look: _look,
+          ...session
+        }) => ({
           ...session,
           current: session.id === identity.sessionId,
         }),

@@ -15,6 +15,10 @@ const Link = Type.Object(
     can: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
     userId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     expiresInSeconds: Type.Optional(Type.Integer()),
+    embed: Type.Optional(Type.Boolean()),
+    colorScheme: Type.Optional(
+      Type.Union([Type.Literal('light'), Type.Literal('dark'), Type.Literal('auto')]),
+    ),
   },
   { additionalProperties: false },
 )

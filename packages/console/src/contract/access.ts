@@ -3,7 +3,16 @@ import type { AuditQuery as AuditFilter } from '@svc/core'
 import type { KeyUpdate, Usage } from '@svc/auth'
 import type { Right } from '../rights.ts'
 
-export type { ApiKey, CreatedApiKey, Limit, Quota, Usage, User } from '@svc/auth'
+export type {
+  ListedApiKey as ApiKey,
+  CreatedApiKey,
+  Limit,
+  LimitUsage,
+  NearLimits,
+  Quota,
+  Usage,
+  User,
+} from '@svc/auth'
 export type { AuditEntry, Health } from '@svc/core'
 export type { Right }
 

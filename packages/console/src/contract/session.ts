@@ -54,6 +54,10 @@ export interface SignedIn {
   expiresAt: string | null
   features: Features
   theme: Theme
+  /** Whether the page has no navigation, header and sign-out of its own: it is part of another one. */
+  embed: boolean
+  /** `auto`: that of the browser. */
+  colorScheme: 'light' | 'dark' | 'auto'
 }
 
 export type Session = SignedOut | SignedIn

@@ -65,6 +65,7 @@ export function sessionRoutes(api: FastifyInstance, parts: ConsoleParts): void {
       isAdmin: isAdmin(identity),
       features: features(),
       theme,
+      ...identity.look,
     }
   }
 }

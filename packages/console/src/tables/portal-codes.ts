@@ -1,7 +1,7 @@
 /** The table of unused portal links. */
 import type { Db } from '@svc/core'
 import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
-import { time } from './sessions.ts'
+import { time, type Look } from './sessions.ts'
 import type { Right } from '../rights.ts'
 
 export interface PortalCode {
@@ -13,6 +13,8 @@ export interface PortalCode {
   keyId: string | null
   /** Of a link of the bootstrap key: a seal that changes with that key. */
   bootstrapSeal: string | null
+  /** Of the page that it opens. */
+  look: Look
   createdAt: string
   expiresAt: string
 }
@@ -25,20 +27,30 @@ export interface NewPortalCode extends Omit<PortalCode, 'createdAt' | 'expiresAt
 }
 
 const COLUMNS = `id, tenant, user_id as "userId", to_json(rights)::text as rights, key_id as "keyId",
-  bootstrap_seal as "bootstrapSeal", ${time('created_at')} as "createdAt",
+  bootstrap_seal as "bootstrapSeal", look::text as look, ${time('created_at')} as "createdAt",
   ${time('expires_at')} as "expiresAt"`
 
-export async function insertPortalCode(
-  db: Db,
-  { id, codeHash, tenant, userId, rights, keyId, bootstrapSeal, forSeconds, until }: NewPortalCode,
-): Promise<PortalCode> {
+export async function insertPortalCode(db: Db, code: NewPortalCode): Promise<PortalCode> {
+  const { id, codeHash, tenant, userId, rights, keyId, bootstrapSeal, look } = code
+  const { forSeconds, until } = code
   const { rows } = await db.query(
     `insert into svc."__svc.console.portal_codes"
-       (id, code_hash, tenant, user_id, rights, key_id, bootstrap_seal, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7,
-             least(now() + make_interval(secs => $8), $9::timestamptz))
+       (id, code_hash, tenant, user_id, rights, key_id, bootstrap_seal, look, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb,
+             least(now() + make_interval(secs => $9), $10::timestamptz))
      returning ${COLUMNS}`,
-    [id, codeHash, tenant, userId, rights, keyId, bootstrapSeal, forSeconds, until],
+    [
+      id,
+      codeHash,
+      tenant,
+      userId,
+      rights,
+      keyId,
+      bootstrapSeal,
+      JSON.stringify(look),
+      forSeconds,
+      until,
+    ],
   )
   return asCode(rows[0])
 }
@@ -99,4 +111,8 @@ export async function deletePortalCodesOf(
 }
 
 /** A host may have set parsers in pg that turn an array into something else. */
-const asCode = (row: PortalCode): PortalCode => ({ ...row, rights: JSON.parse(String(row.rights)) })
+const asCode = (row: PortalCode): PortalCode => ({
+  ...row,
+  rights: JSON.parse(String(row.rights)),
+  look: JSON.parse(row.look as unknown as string),
+})

@@ -8,6 +8,13 @@ export interface Login {
   userId: string | null
 }
 
+/** How the page of a portal session looks. */
+export interface Look {
+  /** Without navigation, header and sign-out of its own. */
+  embed: boolean
+  colorScheme: 'light' | 'dark' | 'auto'
+}
+
 export interface SessionRow {
   id: string
   via: 'key' | 'portal'
@@ -25,6 +32,8 @@ export interface SessionRow {
   bootstrapSeal: string | null
   /** Who was signed in by the login of the host when it began. */
   login: Login | null
+  /** `null` for a session of a key. */
+  look: Look | null
   ip: string | null
   createdAt: string
   expiresAt: string
@@ -41,18 +50,19 @@ export const time = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const COLUMNS = `id, via, key_id as "keyId", user_id as "userId", tenant, to_json(rights)::text as rights,
-  link_key_id as "linkKeyId", bootstrap_seal as "bootstrapSeal", login::text as login, ip,
+  link_key_id as "linkKeyId", bootstrap_seal as "bootstrapSeal", login::text as login,
+  look::text as look, ip,
   ${time('created_at')} as "createdAt", ${time('expires_at')} as "expiresAt"`
 
 export async function insertSession(db: Db, session: NewSession): Promise<SessionRow> {
   const { id, tokenHash, via, keyId, userId, tenant, rights, ip, forSeconds, until } = session
-  const { linkKeyId, bootstrapSeal, login } = session
+  const { linkKeyId, bootstrapSeal, login, look } = session
   const { rows } = await db.query(
     `insert into svc."__svc.console.sessions"
        (id, token_hash, via, key_id, user_id, tenant, rights, ip, link_key_id, bootstrap_seal, login,
-        expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb,
-             least(now() + make_interval(secs => $12), $13::timestamptz))
+        look, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12::jsonb,
+             least(now() + make_interval(secs => $13), $14::timestamptz))
      returning ${COLUMNS}`,
     [
       id,
@@ -66,6 +76,7 @@ export async function insertSession(db: Db, session: NewSession): Promise<Sessio
       linkKeyId,
       bootstrapSeal,
       login && JSON.stringify(login),
+      look && JSON.stringify(look),
       forSeconds,
       until,
     ],
@@ -159,4 +170,5 @@ const asSession = (row: SessionRow): SessionRow => ({
   ...row,
   rights: row.rights === null ? null : JSON.parse(String(row.rights)),
   login: row.login === null ? null : JSON.parse(row.login as unknown as string),
+  look: row.look === null ? null : JSON.parse(row.look as unknown as string),
 })

@@ -1,6 +1,7 @@
 /** What an operator sees when something beside the page goes wrong: nothing typed or shown once is lost. */
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { until } from '../../../support/until.ts'
 import { BOOTSTRAP_KEY } from '../../support/host.ts'
 import { click, confirm } from '../support/gestures.ts'
 import type { Life } from '../support/life.ts'
@@ -11,6 +12,9 @@ export async function hasBadDays(t: Test, visit: Visit, life: Life) {
   await t.test('the live view comes back after an answer that ends it', (t) => live(t, page))
   await t.test('a hidden page holds no stream, and catches up when it is shown', (t) =>
     hidden(t, page, visit),
+  )
+  await t.test('however many windows are open, they share one stream, and all are live', (t) =>
+    windows(t, page, visit),
   )
   await t.test('a secret stays on show at Escape, and can be copied by hand', (t) =>
     secret(t, page, life),
@@ -48,6 +52,38 @@ async function hidden(t: Test, page: Page, { app }: Visit) {
   await page.getByRole('link', { name: 'Made meanwhile' }).waitFor()
   await app.svc.webhooks.delete(id)
   t.pass('without a reload')
+}
+
+/** More than the connections that a browser has to a host. */
+const WINDOWS = 8
+
+async function windows(t: Test, page: Page, { app, url }: Visit) {
+  const pages = [page]
+  let streams = 0
+  page.context().on('request', (request) => {
+    if (request.url().endsWith('/api/live')) streams += 1
+  })
+  while (pages.length < WINDOWS) {
+    const other = await page.context().newPage()
+    pages.push(other)
+    await other.goto(`${url}/console/webhooks`)
+    await other.getByText('Live', { exact: true }).waitFor()
+  }
+  t.equal(streams, 0, 'that of the first window is for all')
+  await goTo(page, 'webhooks')
+  const [label, target] = ['Seen everywhere', 'http://127.0.0.1:9/everywhere']
+  const { id } = await app.svc.webhooks.register({ url: target, events: ['*'], label })
+  for (const one of pages) await one.getByRole('link', { name: label }).waitFor()
+  // Where the one with the stream is left, another takes over.
+  const place = page.url()
+  await page.goto('about:blank')
+  const [next] = pages.slice(1)
+  await until(() => streams === 1)
+  await next!.getByText('Live', { exact: true }).waitFor()
+  for (const one of pages.slice(1)) await one.close()
+  await page.goto(place)
+  await page.getByText('Live', { exact: true }).waitFor()
+  await app.svc.webhooks.delete(id)
 }
 
 async function secret(t: Test, page: Page, { healthy }: Life) {

@@ -33,5 +33,10 @@ export async function worksWithKeys(t: Test, page: Page, { app }: Visit, { userI
   await click(page, 'Revoke')
   await toasted(page, 'Revoked', () => confirm(page, 'Revoke'))
   t.match(await app.svc.auth.validateApiKey(next), { valid: false })
+  // Who revoked it stands on the key itself.
+  await page
+    .getByText(/by Console|by API key|by Bootstrap/)
+    .first()
+    .waitFor()
   t.match(await app.svc.audit.list({ action: 'key.revoke' }), [{ actor: { kind: 'console' } }])
 }

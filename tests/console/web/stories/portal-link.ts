@@ -28,4 +28,6 @@ export async function makesAPortalLink(t: Test, page: Page, { open }: Visit) {
   await customer.getByRole('button', { name: 'Sign out' }).click()
   await customer.getByRole('heading', { name: 'Sign in' }).waitFor()
   await used.waitFor()
+  // A customer has no key: the field for one is behind a line.
+  t.equal(await customer.getByLabel('API key').isVisible(), false)
 }

@@ -25,6 +25,11 @@ export const QUESTIONS: readonly Question[] = [
     answers: ['upstream unavailable', '503'],
   },
   {
+    asked: 'Which customer is near its limit?',
+    clicks: () => [],
+    answers: [/Near their limits.*Nightly.*acme.*4 of 5/s],
+  },
+  {
     asked: 'Which key is unused?',
     clicks: (page) => [screen(page, 'API keys')],
     answers: [/Reporting.*never/s],
@@ -70,12 +75,12 @@ export const QUESTIONS: readonly Question[] = [
   {
     asked: 'What may this key do, and whose is it?',
     clicks: (page) => [screen(page, 'API keys'), link(page, 'Reporting')],
-    answers: [/Scopes\s*read/, /User\s*user …/],
+    answers: [/Scopes\s*read/, /User\s*Ada Lovelace/],
   },
   {
     asked: 'What has this customer?',
     clicks: (page) => [screen(page, 'Tenants')],
-    answers: [/acme\s*1\s*1\s*1/],
+    answers: [/acme\s*1\s*1\s*2/],
   },
   {
     asked: 'Does anything pile up?',

@@ -5,7 +5,7 @@ import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import type { Life } from '../support/life.ts'
-import { goTo, toasted, type Visit } from '../support/visit.ts'
+import { goTo, settled, toasted, type Visit } from '../support/visit.ts'
 
 export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life: Life) {
   await goTo(page, 'webhooks')
@@ -73,7 +73,7 @@ async function changesIt(t: Test, page: Page, { app }: Visit, id: string) {
   await click(page, 'Pause')
   await page.getByRole('dialog').getByText('are not sent to it').waitFor()
   await confirm(page, 'Pause')
-  await page.getByText('Paused.', { exact: true }).waitFor()
+  await page.getByText(/^Paused since/).waitFor()
   await app.svc.events.publish('order.created', { id: 60, total: 60 })
   await click(page, 'Resume')
   await page.getByRole('heading', { name: 'Send what it missed while it was paused' }).waitFor()
@@ -124,13 +124,26 @@ async function redrives(page: Page, { app }: Visit, id: string) {
 async function filters(t: Test, page: Page) {
   await page.getByLabel('State').selectOption('dead')
   await until(() => page.url().endsWith('/deliveries?status=dead'))
+  await settled(page)
   await page.getByRole('cell', { name: 'Dead', exact: true }).first().waitFor()
   t.equal(await page.getByRole('cell', { name: 'Delivered', exact: true }).count(), 0)
   await page.getByRole('row').nth(1).getByRole('link').first().click()
   await page.getByText('It is not tried again.').waitFor()
   await page.getByText('upstream unavailable').waitFor()
-  await page.goBack()
-  t.equal(await page.getByLabel('State').inputValue(), 'dead', 'back shows the same list')
+  await page.getByRole('link', { name: 'Deliveries', exact: true }).last().click()
+  await page.getByRole('cell', { name: 'Dead', exact: true }).first().waitFor()
+  t.equal(await page.getByLabel('State').inputValue(), 'dead', 'back leads to the same list')
+  const [tab] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page
+      .getByRole('row')
+      .nth(1)
+      .getByRole('cell', { name: 'Dead' })
+      .click({ modifiers: ['ControlOrMeta'] }),
+  ])
+  await tab.getByText('It is not tried again.').waitFor()
+  t.match(page.url(), /status=dead$/, 'a row opens a tab of its own')
+  await tab.close()
 }
 
 async function replays(t: Test, page: Page, { app }: Visit) {

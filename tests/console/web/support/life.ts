@@ -108,6 +108,12 @@ export async function bringToLife(t: Test, { app, url }: Visit): Promise<Life> {
     tenant: 'acme',
   })
   const key = await auth.createApiKey({ userId: user.id, label: 'Reporting', scopes: ['read'] })
+  const nightly = await auth.createApiKey({
+    userId: user.id,
+    label: 'Nightly',
+    quota: { limit: 5, period: 'total' },
+  })
+  for (let n = 0; n < 4; n++) await auth.verifyApiKey({ key: nightly.key })
   const body = JSON.stringify({ order: 7 })
   const signature = createHmac('sha256', INBOUND_SECRET).update(body).digest('hex')
   for (const [signed, delivery] of [

@@ -3,7 +3,10 @@
  * go.
  */
 import type { Attempt } from '../server/contract.ts'
-import { statusTone } from '../text/states.ts'
+import { go } from '../state/router.ts'
+import { exact } from '../text/format.ts'
+import { statusTone, statusWord } from '../text/states.ts'
+import { deliveryHref } from '../ui/attempts-table.tsx'
 
 const STROKES = 96
 
@@ -18,19 +21,24 @@ export function AttemptStrip({ attempts }: { attempts: readonly Attempt[] }) {
       role="img"
       aria-label={`The last ${shown.length} attempts: ${failed} failed`}
     >
-      {shown.map(({ id, status }, index) => {
-        const tone = statusTone(status)
+      {shown.map((attempt, index) => {
+        const tone = statusTone(attempt.status)
         const height = tone === 'ok' ? 10 : tone === 'idle' ? 4 : tone === 'warn' ? 16 : 22
         return (
           <rect
-            key={id}
+            key={attempt.id}
             class={`bar ${tone}`}
             x={index * 5 + 1}
             y={23 - height}
             width={3}
             height={height}
             rx={1}
-          />
+            onClick={() => go(deliveryHref(attempt))}
+          >
+            <title>
+              {`${statusWord(attempt.status)} ${attempt.statusCode ?? attempt.error ?? ''}, ${exact(attempt.attemptedAt)}`}
+            </title>
+          </rect>
         )
       })}
       <line

@@ -6,10 +6,13 @@ export function Bars({
   label,
   at,
   series,
+  to,
 }: {
   label: string
   at: readonly string[]
   series: readonly Series[]
+  /** Where a click on a bar leads. */
+  to?: (at: string) => string
 }) {
   const heights = at.map((_, index) =>
     series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0),
@@ -19,6 +22,7 @@ export function Bars({
       label={label}
       at={at}
       series={series}
+      to={to}
       greatest={Math.max(0, ...heights)}
       show={shortCount}
       summary={({ values }) => count(values.reduce<number>((sum, value) => sum + (value ?? 0), 0))}

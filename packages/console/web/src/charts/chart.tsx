@@ -4,6 +4,7 @@
  */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { go } from '../state/router.ts'
 import { clock, day } from '../text/format.ts'
 import { labelled, roundUp } from './scale.ts'
 
@@ -35,9 +36,11 @@ interface ChartProps {
   show: (value: number) => string
   summary: (series: Series) => string
   draw: (plot: Plot) => ComponentChildren
+  /** Where a click on a point leads, or Enter. */
+  to?: ((at: string) => string) | undefined
 }
 
-export function Chart({ label, at, series, greatest, show, summary, draw }: ChartProps) {
+export function Chart({ label, at, series, greatest, show, summary, draw, to }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
   const [picked, setPicked] = useState<number | null>(null)
@@ -59,17 +62,27 @@ export function Chart({ label, at, series, greatest, show, summary, draw }: Char
   }
   const bounded = (index: number) => Math.min(at.length - 1, Math.max(0, index))
   const chosen = picked === null ? undefined : at[picked]
+  const follow = () => {
+    if (to && chosen) go(to(chosen))
+  }
   return (
     <figure class="chart">
       <figcaption class="legend">
         {series.map((one) => (
-          <span key={one.name} class="legend-item">
+          <span key={one.name} class="legend-item" aria-hidden={picked !== null}>
             <i class={`swatch ${one.tone}`} />
             {one.name} <b>{picked === null ? summary(one) : shown(one.values[picked], show)}</b>
           </span>
         ))}
         <span class="legend-time" aria-live="polite">
           {chosen && whenOf(chosen, at)}
+          {chosen && (
+            <span class="unseen">
+              {series
+                .map(({ name, values }) => `${name} ${shown(values[picked ?? 0], show)}`)
+                .join(', ')}
+            </span>
+          )}
         </span>
       </figcaption>
       <div ref={frame} class="plot">
@@ -79,13 +92,16 @@ export function Chart({ label, at, series, greatest, show, summary, draw }: Char
             height={HEIGHT}
             role="img"
             tabindex={0}
-            aria-label={`${label}. ${series.map((one) => `${one.name}: ${summary(one)}`).join(', ')}. The arrow keys read single points.`}
+            aria-label={`${label}. ${series.map((one) => `${one.name}: ${summary(one)}`).join(', ')}. The arrow keys read single points${to ? ', Enter shows the attempts of one' : ''}.`}
             onPointerMove={({ offsetX }) =>
               setPicked(bounded(Math.floor((offsetX - MARGIN.left) / step)))
             }
+            class={to && 'leads'}
+            onClick={follow}
             onPointerLeave={() => setPicked(null)}
             onBlur={() => setPicked(null)}
             onKeyDown={(event) => {
+              if (event.key === 'Enter') follow()
               const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
               if (!move) return
               event.preventDefault()

@@ -4,7 +4,11 @@
 export function roundUp(value: number): number {
   if (value <= 4) return 4
   const magnitude = 10 ** Math.floor(Math.log10(value))
-  const step = [1, 2, 4, 5, 8, 10].find((factor) => factor * magnitude >= value) ?? 10
+  // Half of it stands on the axis too, and half a delivery is none.
+  const step =
+    (magnitude === 1 ? [6, 8, 10] : [1, 2, 4, 5, 8, 10]).find(
+      (factor) => factor * magnitude >= value,
+    ) ?? 10
   return step * magnitude
 }
 

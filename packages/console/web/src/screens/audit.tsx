@@ -1,19 +1,43 @@
 import type { AuditEntry } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
+import { useCall } from '../state/queries.ts'
 import { href } from '../state/router.ts'
 import { shortId } from '../text/format.ts'
 import { Link } from '../ui/button.tsx'
-import { Outside, Time } from '../ui/facts.tsx'
+import { ExactTime, Outside, Time } from '../ui/facts.tsx'
 import { SPAN, TENANT } from '../ui/filters.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Empty } from '../ui/notes.tsx'
 import type { Column } from '../ui/table.tsx'
 import { TenantName } from '../ui/tenant.tsx'
 
+/** The changes that are made often. */
+const ACTIONS = [
+  'key.create',
+  'key.update',
+  'key.rotate',
+  'key.revoke',
+  'user.create',
+  'user.delete',
+  'webhook.create',
+  'webhook.update',
+  'webhook.delete',
+  'portal.link',
+  'session.create',
+  'session.end',
+]
+const KINDS = ['key', 'bootstrap', 'console', 'process', 'system']
+
 const FILTERS = [
-  { name: 'action', label: 'Action', placeholder: 'webhook.update' },
-  { name: 'actor', label: 'Actor', placeholder: 'Id, or a kind' },
-  { name: 'target', label: 'Target', placeholder: 'Id, or a kind', more: true },
+  { name: 'action', label: 'Action', placeholder: 'webhook.update', suggested: ACTIONS },
+  { name: 'actor', label: 'Actor', placeholder: 'Id, or a kind', suggested: KINDS },
+  {
+    name: 'target',
+    label: 'Target',
+    placeholder: 'Id, or a kind',
+    suggested: ['key', 'user', 'webhook', 'tenant'],
+    more: true,
+  },
   { ...TENANT, more: true },
   ...SPAN,
 ]
@@ -95,6 +119,36 @@ function Actor({ of: { actor } }: { of: AuditEntry }) {
         </Link>
       )}
     </span>
+  )
+}
+
+/** Who did it last, and when: nothing where the session does not see the audit. */
+export function ByWhom({
+  target,
+  action,
+  when = () => true,
+  exact = false,
+}: {
+  target: string
+  action: string
+  when?: (row: AuditEntry) => boolean
+  /** With the time. */
+  exact?: boolean
+}) {
+  const { may } = useSession()
+  const { data } = useCall('audit.list', may('audit:read') ? { target, action, limit: 20 } : null)
+  const row = data?.items.find(when)
+  if (!row) return null
+  return (
+    <>
+      {exact && (
+        <>
+          {' '}
+          since <ExactTime at={row.at} />
+        </>
+      )}{' '}
+      by <Actor of={row} />
+    </>
   )
 }
 

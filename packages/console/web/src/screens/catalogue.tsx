@@ -9,6 +9,7 @@ import { Panel, Screen } from '../ui/layout.tsx'
 import { Answered, Empty } from '../ui/notes.tsx'
 
 export function CatalogueScreen() {
+  const { session } = useSession()
   return (
     <Screen title="Catalogue" about="The events that a webhook may ask for, and what they carry.">
       <Answered of={useCatalogue()}>
@@ -18,7 +19,13 @@ export function CatalogueScreen() {
           ) : (
             <Panel>
               <Empty title="No events are allowed">
-                The option <code>allowedEvents</code> of <code>svcWebhooks</code> names them.
+                {session.operator ? (
+                  <>
+                    The option <code>allowedEvents</code> of <code>svcWebhooks</code> names them.
+                  </>
+                ) : (
+                  'They appear here as soon as there are some.'
+                )}
               </Empty>
             </Panel>
           )

@@ -29,6 +29,9 @@ export function DeadLettersScreen() {
       actions={
         writable && (
           <>
+            {visible.length < rows.length && rows.length > 1 && (
+              <Button onClick={() => setChosen(rows)}>{`Choose all ${rows.length} shown`}</Button>
+            )}
             {visible.length > 0 && (
               <Button kind="primary" onClick={() => setAsking('chosen')}>
                 {`Redrive ${visible.length} chosen`}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Attempt, Delivery } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
 import { useCall } from '../state/queries.ts'
-import { href, usePlace } from '../state/router.ts'
+import { cameFrom, go, href, usePlace } from '../state/router.ts'
 import { duration } from '../text/format.ts'
 import { errorMeaning, statusTone, statusWord } from '../text/states.ts'
 import { Button, Link } from '../ui/button.tsx'
@@ -26,7 +26,7 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
   return (
     <Screen
       title={data ? <bdi>{data.event}</bdi> : 'Delivery'}
-      back={{ to: href('deliveries'), label: 'Deliveries' }}
+      back={{ to: cameFrom('deliveries'), label: 'Deliveries' }}
       about={<Id id={ids.deliveryId} what="delivery id" whole />}
       actions={
         may('deliveries:write') && <Button onClick={() => setAsking(true)}>Send again</Button>
@@ -106,43 +106,48 @@ const SOON_MS = 5000
 const isDue = (at: string | null): boolean =>
   at !== null && new Date(at).getTime() <= Date.now() + SOON_MS
 
-const AttemptPanel = ({ attempt }: { attempt: Attempt }) => (
-  <Panel
-    title={`Attempt ${attempt.attempt}`}
-    actions={<Badge tone={statusTone(attempt.status)}>{statusWord(attempt.status)}</Badge>}
-  >
-    <Facts
-      rows={[
-        ['Tried', <ExactTime at={attempt.attemptedAt} fine />],
-        ['Took', duration(attempt.durationMs)],
-        ['Status code', attempt.statusCode ?? 'no answer'],
-        ['Error', attempt.error && <span class="mono">{attempt.error}</span>],
-        ['Next attempt', attempt.nextAttemptAt && <ExactTime at={attempt.nextAttemptAt} />],
-        ['Webhook', <WebhookName id={attempt.webhookId} />],
-        [
-          'Event',
-          attempt.eventId && (
-            <Id
-              id={attempt.eventId}
-              what="event"
-              to={eventHref({
-                name: attempt.event,
-                id: attempt.eventId,
-                tenant: attempt.eventTenant ?? null,
-              })}
-            />
-          ),
-        ],
-      ]}
-    />
-    <h3 class="part">Answer</h3>
-    {attempt.responseBody ? (
-      <MaybeJson text={attempt.responseBody} what="answer" />
-    ) : (
-      <p class="faint">{whyNoAnswer(attempt)}</p>
-    )}
-  </Panel>
-)
+function AttemptPanel({ attempt }: { attempt: Attempt }) {
+  const { operator } = useSession().session
+  return (
+    <Panel
+      title={`Attempt ${attempt.attempt}`}
+      actions={<Badge tone={statusTone(attempt.status)}>{statusWord(attempt.status)}</Badge>}
+    >
+      <Facts
+        rows={[
+          ['Tried', <ExactTime at={attempt.attemptedAt} fine />],
+          ['Took', duration(attempt.durationMs)],
+          ['Status code', attempt.statusCode ?? 'no answer'],
+          ['Error', attempt.error && errorMeaning(attempt.error, operator)],
+          ['Sent to', attempt.url && <bdi class="mono">{attempt.url}</bdi>],
+          ['Kind', attempt.isTest && 'A test'],
+          ['Next attempt', attempt.nextAttemptAt && <ExactTime at={attempt.nextAttemptAt} />],
+          ['Webhook', <WebhookName id={attempt.webhookId} />],
+          [
+            'Event',
+            attempt.eventId && (
+              <Id
+                id={attempt.eventId}
+                what="event"
+                to={eventHref({
+                  name: attempt.event,
+                  id: attempt.eventId,
+                  tenant: attempt.eventTenant ?? null,
+                })}
+              />
+            ),
+          ],
+        ]}
+      />
+      <h3 class="part">Answer</h3>
+      {attempt.responseBody ? (
+        <MaybeJson text={attempt.responseBody} what="answer" />
+      ) : (
+        <p class="faint">{whyNoAnswer(attempt)}</p>
+      )}
+    </Panel>
+  )
+}
 
 function whyNoAnswer({ responseBodyHidden, statusCode }: Attempt): string {
   if (responseBodyHidden) return 'Hidden, since the payload is masked and the answer may repeat it.'
@@ -185,6 +190,7 @@ function Redeliver({
       call="deliveries.redeliver"
       input={() => ({ ...ids, ...(url && { url }) })}
       done={() => 'Queued under a new delivery id'}
+      onDone={({ deliveryId }) => go(href('deliveries', { deliveryId }))}
       onClose={onClose}
     >
       <p>The same event goes to the webhook once more, under a new delivery id.</p>

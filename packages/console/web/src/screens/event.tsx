@@ -1,5 +1,5 @@
 import { useCall } from '../state/queries.ts'
-import { href, usePlace } from '../state/router.ts'
+import { cameFrom, usePlace } from '../state/router.ts'
 import { bytes } from '../text/format.ts'
 import { attemptsTable, TO_WEBHOOK } from '../ui/attempts-table.tsx'
 import { Json } from '../ui/code.tsx'
@@ -16,7 +16,7 @@ export function EventScreen({ name, id }: { name: string; id: string }) {
   return (
     <Screen
       title={<bdi>{name}</bdi>}
-      back={{ to: href('events'), label: 'Events' }}
+      back={{ to: cameFrom('events'), label: 'Events' }}
       about={<Id id={id} what="event id" whole />}
     >
       <Answered of={event}>
@@ -33,7 +33,7 @@ export function EventScreen({ name, id }: { name: string; id: string }) {
             </Panel>
             <Panel title="What came of it" flush>
               <PagedTable
-                {...attemptsTable(['event', 'delivery', 'webhook'], TO_WEBHOOK)}
+                {...attemptsTable(['event', 'delivery', 'webhook', 'next'], TO_WEBHOOK)}
                 pages={{ rows: data.attempts, reload: event.reload }}
                 empty={
                   <Empty title="No attempts">

@@ -47,7 +47,8 @@ const COLUMNS: readonly Column<PublishedEvent>[] = [
 ]
 
 export function EventsScreen() {
-  const { searchesPayloads } = useSession().session
+  const { session } = useSession()
+  const { searchesPayloads } = session
   const list = useList('events.list', FILTERS)
   const filters = FILTERS.filter(({ name }) => searchesPayloads || name !== 'text')
   return (
@@ -62,7 +63,14 @@ export function EventsScreen() {
       unmatched="No event matches"
       empty={
         <Empty title="No events yet">
-          They appear here when the application calls <code>svc.events.publish</code>.
+          They appear here when the application publishes them
+          {session.operator && (
+            <>
+              {' '}
+              with <code>svc.events.publish</code>
+            </>
+          )}
+          .
         </Empty>
       }
     />

@@ -36,6 +36,7 @@ export const CAME: Column<InboundRequest> = {
 }
 
 export function InboundScreen() {
+  const { session } = useSession()
   const [shown, setShown] = useState<InboundRequest>()
   return (
     <ListScreen
@@ -56,7 +57,10 @@ export function InboundScreen() {
         },
         OUTCOME,
         { name: 'Event', cell: ({ event }) => event && <bdi class="mono">{event}</bdi> },
-        { name: 'Reason', cell: ({ reason }) => reason && <Outside text={reason} most={80} /> },
+        {
+          name: 'Reason',
+          cell: ({ reason }) => reason && <Outside text={reason} most={160} />,
+        },
         { name: 'Size', kind: 'end', cell: (row) => bytes(row.bytes) },
         { name: 'Took', kind: 'end', cell: ({ durationMs }) => duration(durationMs) },
         CAME,
@@ -64,8 +68,14 @@ export function InboundScreen() {
       unmatched="No request matches"
       empty={
         <Empty title="Nothing has come in yet">
-          Sources are given to <code>svcWebhooks</code> as <code>inbound</code>; refused requests
-          are sampled.
+          {session.operator ? (
+            <>
+              Sources are given to <code>svcWebhooks</code> as <code>inbound</code>; of many refused
+              requests a sample is kept.
+            </>
+          ) : (
+            'Requests of your providers appear here, with what became of each.'
+          )}
         </Empty>
       }
     >
@@ -74,8 +84,14 @@ export function InboundScreen() {
   )
 }
 
+/** What to do about a reason that everybody meets. */
+const adviceOf = ({ reason, source }: InboundRequest): string =>
+  reason === 'no signature matches'
+    ? `The secret that this host has for ${source} is not the one that it signs with: it was changed there or here. Or something on the way changes bodies.`
+    : ''
+
 function InboundDialog({ request, onClose }: { request: InboundRequest; onClose: () => void }) {
-  const { may } = useSession()
+  const { may, session } = useSession()
   const { tone, word } = outcomeOf(request.outcome)
   const { busy, problem, run } = useChange('inbound.replay', () => {
     say('Published again, as a new event')
@@ -86,7 +102,7 @@ function InboundDialog({ request, onClose }: { request: InboundRequest; onClose:
       <div class="form">
         {request.reason && (
           <Note kind={request.outcome === 'duplicate' ? 'info' : 'bad'}>
-            <Outside text={request.reason} />
+            <Outside text={request.reason} /> {adviceOf(request)}
           </Note>
         )}
         <Facts
@@ -126,8 +142,15 @@ function InboundDialog({ request, onClose }: { request: InboundRequest; onClose:
         )}
         {request.body === undefined ? (
           <p class="hint">
-            Its body was not kept. The option <code>inboundLog: {'{ rawBodies: true }'}</code> keeps
-            bodies of requests that were verified, so that they can be replayed.
+            Its body was not kept.
+            {request.outcome === 'refused' && ' That of a refused request never is.'}
+            {session.operator && request.outcome !== 'refused' && (
+              <>
+                {' '}
+                The option <code>inboundLog: {'{ rawBodies: true }'}</code> keeps bodies of requests
+                that were verified, so that they can be replayed.
+              </>
+            )}
           </p>
         ) : (
           <div>

@@ -10,6 +10,7 @@ import { TextField } from '../ui/field.tsx'
 import { Panel } from '../ui/layout.tsx'
 import { Empty, ProblemNote } from '../ui/notes.tsx'
 import { Table } from '../ui/table.tsx'
+import { TenantField } from '../ui/tenant.tsx'
 import { say } from '../ui/toasts.tsx'
 
 type Paused = Health['paused'][number]
@@ -89,7 +90,7 @@ function StopDialog({ onClose }: { onClose: () => void }) {
         No attempt begins in any process, until you let it go on. Events are published, and their
         deliveries wait.
       </p>
-      <TextField label="Tenant" hint="Empty: of all tenants." value={tenant} onValue={setTenant} />
+      <TenantField hint="Empty: of all tenants." value={tenant} onValue={setTenant} />
       <TextField label="Why" value={reason} onValue={setReason} />
     </FormDialog>
   )

@@ -4,15 +4,52 @@ import type { CallResult, Right } from '../server/contract.ts'
 import { useCall } from '../state/queries.ts'
 import { exact } from '../text/format.ts'
 import { FormDialog } from '../ui/dialog.tsx'
-import { Choices, Select, TextField } from '../ui/field.tsx'
+import { Code } from '../ui/code.tsx'
+import { Choices, Select } from '../ui/field.tsx'
 import { ProblemNote } from '../ui/notes.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
+import { TenantField } from '../ui/tenant.tsx'
+
+const RIGHTS: Record<string, string> = {
+  'webhooks:read': 'Sees its webhooks.',
+  'webhooks:write': 'Makes, changes and tests webhooks, and reads their secrets.',
+  'deliveries:read': 'Sees what was sent, and what came back.',
+  'deliveries:write': 'Sends again, and recovers what was missed.',
+  'events:read': 'Sees the catalogue and its events with their payloads.',
+  'inbound:read': 'Sees inbound requests of its own.',
+  'inbound:write': 'Replays inbound requests.',
+  'keys:read': 'Sees its API keys and their use.',
+  'keys:write': 'Makes, changes, rotates and revokes API keys.',
+  'users:read': 'Sees its users.',
+  'users:write': 'Makes and deletes its users.',
+  'audit:read': 'Sees who changed what.',
+}
 
 const EXPIRIES = [
   { value: '600', label: 'in ten minutes' },
   { value: '3600', label: 'in an hour' },
   { value: '86400', label: 'in a day' },
   { value: '604800', label: 'in a week' },
+]
+
+/** What the application runs, with what is chosen here. */
+const embedding = (tenant: string, can: readonly string[]): string =>
+  `const link = await app.svc.console.portalLink({
+  tenant: ${JSON.stringify(tenant)},
+  can: ${JSON.stringify(can)},
+  embed: true,
+})
+const html = \`<iframe src="\${link}" allow="clipboard-write"></iframe>\``
+
+interface Given {
+  name: string
+  usual: boolean
+}
+
+const PRESETS = [
+  { name: 'Webhooks', has: ({ usual }: Given) => usual },
+  { name: 'Webhooks and keys', has: ({ usual, name }: Given) => usual || name.startsWith('keys:') },
+  { name: 'Everything', has: () => true },
 ]
 
 export function PortalLinkDialog({
@@ -57,23 +94,40 @@ export function PortalLinkDialog({
       onClose={onClose}
     >
       <div class="pair">
-        <TextField
-          label="Tenant"
-          value={tenant}
-          onValue={setTenant}
-          required
-          hint="Whose portal it opens."
-        />
+        <TenantField value={tenant} onValue={setTenant} required hint="Whose portal it opens." />
         <Select label="The link ends" value={expiry} onValue={setExpiry} choices={EXPIRIES} />
       </div>
       {rights.problem && <ProblemNote problem={rights.problem} retry={rights.reload} />}
+      <div class="segments" role="group" aria-label="Rights that are often given">
+        {PRESETS.map(({ name, has }) => {
+          const of = all.filter(has).map((right) => right.name)
+          return (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={of.length === can.length && of.every((right) => can.includes(right))}
+              onClick={() => setChosen(of)}
+            >
+              {name}
+            </button>
+          )
+        })}
+      </div>
       <Choices
         label="Rights"
         hint="What the tenant may do with what is its own."
-        all={all.map(({ name }) => ({ value: name }))}
+        all={all.map(({ name }) => ({ value: name, hint: RIGHTS[name] }))}
         chosen={can}
         onChosen={setChosen}
       />
+      <details>
+        <summary>Embed it in a page of the application</summary>
+        <Code text={embedding(tenant.trim() || 'acme', can)} what="code that embeds the portal" />
+        <p class="hint">
+          The option <code>frameAncestors</code> of <code>svcConsole</code> must name the origin of
+          that page. A link works once: make one for each time that the page is shown.
+        </p>
+      </details>
     </FormDialog>
   )
 }

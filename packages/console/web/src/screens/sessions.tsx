@@ -40,13 +40,15 @@ export function SessionsScreen() {
   )
 }
 
-const Who = ({ row: { via, keyId, current } }: { row: ListedSession }) => (
+const Who = ({ row: { via, keyId, userId, current } }: { row: ListedSession }) => (
   <span class="heading-facts">
     <b>{via === 'portal' ? 'Portal link' : 'API key'}</b>
     {keyId ? (
       <Id id={keyId} what="key" to={href(`keys/${keyId}`)} />
     ) : (
-      via === 'key' && <span class="faint">bootstrap</span>
+      (via === 'key' || userId !== null) && (
+        <bdi class="faint">{via === 'key' ? 'bootstrap' : userId}</bdi>
+      )
     )}
     {current && <Badge tone="ok">This one</Badge>}
   </span>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { TenantSummary } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
+import { justBefore } from '../state/names.ts'
 import { href } from '../state/router.ts'
 import { count } from '../text/format.ts'
 import { Button, Link } from '../ui/button.tsx'
@@ -84,13 +85,6 @@ export function TenantsScreen() {
     </ListScreen>
   )
 }
-
-/** A text that all names which begin so follow, and nothing else before them: names are ASCII. */
-const justBefore = (start: string): string =>
-  `${start.slice(0, -1)}${String.fromCharCode(start.charCodeAt(start.length - 1) - 1)}~`.slice(
-    0,
-    64,
-  )
 
 /** What the server counts to, at most. */
 const MOST_COUNTED = 1000

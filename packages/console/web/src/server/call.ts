@@ -18,6 +18,9 @@ export const asProblem = (error: unknown): Problem =>
     ? error
     : new Problem(0, 'page', error instanceof Error ? error.message : String(error))
 
+/** No answer, or one that says that the host cannot answer now. */
+export const mayPass = ({ statusCode }: Problem): boolean => [0, 502, 503, 504].includes(statusCode)
+
 /** The host is older, or has not registered the plugin: the page leaves the part out. */
 export const isUnknownOperation = (problem: Problem | undefined): boolean =>
   problem?.code === 'SVC_CONSOLE_UNKNOWN_OPERATION'

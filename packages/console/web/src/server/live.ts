@@ -1,18 +1,35 @@
-/** The stream of hints of the page: they name what changed, and what is shown of it is read again. */
+/**
+ * The stream of hints of the page: they name what changed, and what is shown of it is read again. The
+ * windows of a browser share one: whoever has the lock opens it, and tells the others what it hears.
+ */
 import type { Hint } from './contract.ts'
 import { hint } from '../state/queries.ts'
-import { urlOf } from './call.ts'
+import { basePath, urlOf } from './call.ts'
 
 type Listener = () => void
 
+/** `asked`: a window that begins to listen. `state`: the answer. */
+type Told =
+  | { asked: true }
+  | { state: boolean }
+  | { opened: true }
+  | { refused: true }
+  | { hint: Hint['type'] }
+
+const NAME = `svc-console-live ${basePath}`
+const RETRY_MS = [2000, 4000, 8000, 15_000, 30_000]
+
 const states = new Set<(connected: boolean) => void>()
+const lost = new Set<Listener>()
 let stream: EventSource | undefined
 let connected = false
 let wanted = false
 let failures = 0
 let retry: ReturnType<typeof setTimeout> | undefined
-
-const RETRY_MS = [2000, 4000, 8000, 15_000, 30_000]
+/** While this window listens: how it stops. */
+let leave: AbortController | undefined
+/** A browser has locks on secure origins alone: elsewhere each window has a stream. */
+let others: BroadcastChannel | undefined
 
 /**
  * Opens the stream while the page is shown. A hidden page has none: a browser has six connections to a
@@ -36,36 +53,93 @@ function follow(): void {
 }
 
 function begin(): void {
-  if (stream) return
-  clearTimeout(retry)
+  if (leave) return
+  const ending = new AbortController()
+  leave = ending
+  const { signal } = ending
+  if (!('locks' in navigator)) {
+    connect(signal)
+    return
+  }
+  others = new BroadcastChannel(NAME)
+  others.addEventListener('message', ({ data }) => heard(data as Told))
+  tell({ asked: true })
+  const ended = new Promise<void>((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  )
+  const hold = () => {
+    connect(signal)
+    return ended
+  }
+  // It rejects where this window leaves before it is its turn.
+  navigator.locks.request(NAME, { signal }, hold).catch(() => {})
+}
+
+function end(): void {
+  leave?.abort()
+  leave = undefined
+  disconnect()
+  others?.close()
+  others = undefined
+  setConnected(false)
+}
+
+const tell = (told: Told): void => others?.postMessage(told)
+
+/** What another window says. */
+function heard(told: Told): void {
+  if ('asked' in told) {
+    if (stream) tell({ state: connected })
+  } else if (stream) {
+    // Only who has none listens to others.
+  } else if ('state' in told) {
+    if (told.state && !connected) hint()
+    setConnected(told.state)
+  } else if ('opened' in told) {
+    setConnected(true)
+    hint()
+  } else if ('refused' in told) refused()
+  else hint(told.hint)
+}
+
+function connect(signal: AbortSignal): void {
+  if (signal.aborted || stream) return
   const opened = new EventSource(urlOf('api/live'), { withCredentials: true })
   stream = opened
   opened.addEventListener('open', () => {
     failures = 0
     setConnected(true)
+    tell({ opened: true })
     // There were no hints of changes from before the stream was open.
     hint()
   })
   opened.addEventListener('error', () => {
     if (stream !== opened) return
     setConnected(false)
+    tell({ state: false })
     // After an answer other than 200 the browser does not try again (HTML Standard, section 9.2.3).
     if (opened.readyState !== EventSource.CLOSED) return
-    end()
-    for (const listener of lost) listener()
-    retry = setTimeout(follow, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)])
+    disconnect()
+    refused()
+    tell({ refused: true })
+    retry = setTimeout(() => connect(signal), RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)])
   })
-  opened.addEventListener('message', ({ data }) => hint((JSON.parse(String(data)) as Hint).type))
+  opened.addEventListener('message', ({ data }) => {
+    const { type } = JSON.parse(String(data)) as Hint
+    hint(type)
+    tell({ hint: type })
+  })
 }
 
-function end(): void {
+function disconnect(): void {
   clearTimeout(retry)
   stream?.close()
   stream = undefined
-  setConnected(false)
 }
 
-const lost = new Set<Listener>()
+function refused(): void {
+  for (const listener of lost) listener()
+}
 
 /** Calls `listener` when the server has refused the stream: the session may have ended. */
 export function whenStreamLost(listener: Listener): () => void {

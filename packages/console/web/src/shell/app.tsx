@@ -1,7 +1,7 @@
 /** Shows the sign-in, or the screens of the session. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Session, SignedOut } from '../server/contract.ts'
-import { asProblem, request, whenSignedOut, type Problem } from '../server/call.ts'
+import { asProblem, mayPass, request, whenSignedOut, type Problem } from '../server/call.ts'
 import { closeStream, openStream, whenStreamLost } from '../server/live.ts'
 import { queries } from '../state/queries.ts'
 import { ProblemNote } from '../ui/notes.tsx'
@@ -14,13 +14,15 @@ import { applyTheme } from './theme.ts'
 const whoIs = (session: Session | undefined): string =>
   session?.signedIn ? JSON.stringify([session.via, session.tenant, session.userId]) : ''
 
+const AGAIN_MS = 5000
+
 export function App() {
   const [session, setSession] = useState<Session>()
   // The session of the page has ended, and the page is kept until somebody signs in again.
   const [ended, setEnded] = useState<SignedOut>()
   const [problem, setProblem] = useState<Problem>()
   const take = (loaded: Session) => {
-    applyTheme(loaded.theme)
+    applyTheme(loaded)
     // Another person sees nothing of what was read for this one.
     if (whoIs(loaded) !== whoIs(session)) queries.clear()
     setEnded(undefined)
@@ -30,7 +32,11 @@ export function App() {
   const load = () =>
     request<Session>('GET', 'api/session')
       .then(take)
-      .catch((error: unknown) => setProblem(asProblem(error)))
+      .catch((error: unknown) => {
+        const problem = asProblem(error)
+        setProblem(problem)
+        if (mayPass(problem)) setTimeout(() => void load(), AGAIN_MS)
+      })
   useEffect(() => {
     void load()
     // Where the server does not answer, the screens say so themselves.

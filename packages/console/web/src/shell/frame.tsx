@@ -3,13 +3,13 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../server/contract.ts'
 import { href, usePlace } from '../state/router.ts'
 import { ButtonLink, IconButton, Link } from '../ui/button.tsx'
+import { Panel, Screen } from '../ui/layout.tsx'
 import { Empty } from '../ui/notes.tsx'
 import { Brand } from './brand.tsx'
 import { Jump } from './jump.tsx'
 import { Drawer, Rail } from './rail.tsx'
 import { isOpen, openScreens, screenAt } from './screens.tsx'
 import { useSession } from './session.ts'
-import { nameOf } from './theme.ts'
 import { UsedLinkOfSession } from './used-link.tsx'
 
 type Shown = 'jump' | 'menu' | null
@@ -19,8 +19,16 @@ export function Frame({ onSession }: { onSession: (session: Session) => void }) 
   const { path } = usePlace()
   const [shown, setShown] = useState<Shown>(null)
   const close = () => setShown(null)
-  useShortcuts(() => setShown('jump'))
-  useArrival(path, nameOf(session.theme))
+  useShortcuts(() => session.embed || setShown('jump'))
+  useArrival(path)
+  if (session.embed) {
+    return (
+      <main id="screen" class="alone" tabindex={-1}>
+        <UsedLinkOfSession />
+        <CurrentScreen path={path} />
+      </main>
+    )
+  }
   const rail = { session, path, onSession, onJump: () => setShown('jump') }
   return (
     <>
@@ -57,16 +65,20 @@ function CurrentScreen({ path }: { path: string }) {
   const [first] = openScreens(session)
   if (path === '' && first) return <first.list />
   return (
-    <Empty
-      title="There is no such page"
-      action={
-        <ButtonLink to={href(first?.path ?? '')} kind="primary">
-          {`Go to ${first?.name ?? 'the start'}`}
-        </ButtonLink>
-      }
-    >
-      Its address may be mistyped, or your session does not reach it.
-    </Empty>
+    <Screen key={path} title="There is no such page">
+      <Panel>
+        <Empty
+          title="Nothing is at this address"
+          action={
+            <ButtonLink to={href(first?.path ?? '')} kind="primary">
+              {`Go to ${first?.name ?? 'the start'}`}
+            </ButtonLink>
+          }
+        >
+          It may be mistyped, or your session does not reach it.
+        </Empty>
+      </Panel>
+    </Screen>
   )
 }
 
@@ -88,12 +100,10 @@ function useShortcuts(open: () => void): void {
   }, [])
 }
 
-/** A new screen is named in the title, and its heading gets the focus: a screen reader reads it out. */
-function useArrival(path: string, name: string): void {
+/** The heading of a new screen gets the focus: a screen reader reads it out. */
+function useArrival(path: string): void {
   const first = useRef(true)
   useEffect(() => {
-    const screen = screenAt(path)?.screen
-    document.title = screen ? `${screen.name} · ${name}` : name
     if (!first.current)
       document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
     first.current = false

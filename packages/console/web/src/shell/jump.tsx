@@ -81,12 +81,24 @@ export function Jump({ onClose }: { onClose: () => void }) {
   )
 }
 
+/** Letters, and then what no person has thought of. */
+const LIKE_A_SECRET = /^[a-z0-9-]{2,20}_[A-Za-z0-9+/=_-]{24,}$/i
+
 /** What a text may be the id of. */
 function targetsById(
   text: string,
   { searchesPayloads }: SignedIn,
 ): (JumpTarget & { screen: string })[] {
   if (text.length < 3) return []
+  const prefix = text.slice(0, 8)
+  const keys = {
+    screen: 'keys',
+    icon: 'keys' as const,
+    name: `Keys that begin with ${prefix}`,
+    to: href('keys', { prefix }),
+  }
+  // It may be a key, which belongs neither into an address nor into the history.
+  if (LIKE_A_SECRET.test(text)) return [keys]
   const event = { screen: 'events', icon: 'events' as const }
   const byId = { ...event, name: `Events with the id ${text}`, to: href('events', { id: text }) }
   const byText = {
@@ -95,14 +107,7 @@ function targetsById(
     to: href('events', { text }),
   }
   const found = searchesPayloads ? [byId, byText] : [byId]
-  if (!isUuid(text)) {
-    const key = {
-      screen: 'keys',
-      icon: 'keys' as const,
-      name: `Keys that begin with ${text.slice(0, 8)}`,
-    }
-    return [...found, { ...key, to: href('keys', { prefix: text.slice(0, 8) }) }]
-  }
+  if (!isUuid(text)) return [...found, keys]
   const delivery = { screen: 'deliveries', icon: 'deliveries' as const }
   return [
     { ...delivery, name: `Delivery ${text}`, to: href('deliveries', { deliveryId: text }) },

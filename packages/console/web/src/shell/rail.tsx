@@ -4,11 +4,14 @@ import type { Session, SignedIn } from '../server/contract.ts'
 import { request } from '../server/call.ts'
 import { watchStream } from '../server/live.ts'
 import { href } from '../state/router.ts'
-import { shortId } from '../text/format.ts'
+import { useCall } from '../state/queries.ts'
+import { clock, shortId } from '../text/format.ts'
 import { Button, Link } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { Brand } from './brand.tsx'
 import { openScreens, type ScreenEntry } from './screens.tsx'
+import { chooseScheme, chosenScheme, type Scheme } from './theme.ts'
 
 interface RailProps {
   session: SignedIn
@@ -54,14 +57,32 @@ const isAt = (screen: ScreenEntry, path: string): boolean => path.split('/')[0] 
 
 function RailFoot({ session, onSession }: Pick<RailProps, 'session' | 'onSession'>) {
   const [live, setLive] = useState(false)
-  useEffect(() => watchStream(setLive), [])
+  const [asOf, setAsOf] = useState(Date.now)
+  useEffect(
+    () =>
+      watchStream((now) => {
+        setLive(now)
+        if (!now) setAsOf(Date.now())
+      }),
+    [],
+  )
+  const [scheme, setScheme] = useState(
+    session.colorScheme === 'auto' ? chosenScheme() : session.colorScheme,
+  )
+  const choose = (chosen: Scheme) => {
+    chooseScheme(chosen)
+    setScheme(chosen)
+  }
   const end = async () => onSession(await request<Session>('POST', 'api/session/end', {}))
   return (
     <div class="rail-foot">
       <span class={live ? 'live on' : 'live'} role="status">
-        <i /> {live ? 'Live' : 'Not live: reconnecting'}
+        <i /> {live ? 'Live' : `Not live: reconnecting. As of ${clock(new Date(asOf))}`}
       </span>
-      <span class="who">{whoIs(session)}</span>
+      <span class="who">
+        <Who session={session} />
+      </span>
+      <Segments label="Colours" names={SCHEMES} chosen={scheme} onChosen={choose} />
       {session.via !== 'host' && (
         <Button kind="quiet" icon="out" onClick={() => void end()}>
           Sign out
@@ -71,10 +92,23 @@ function RailFoot({ session, onSession }: Pick<RailProps, 'session' | 'onSession
   )
 }
 
-function whoIs({ tenant, operator, userId, via }: SignedIn) {
+const SCHEMES: Record<Scheme, string> = { auto: 'Auto', light: 'Light', dark: 'Dark' }
+
+function Who({
+  session: { tenant, operator, userId, via, can, features },
+}: Pick<RailProps, 'session'>) {
+  // An id of the host's own login is no user of ours.
+  const isUser = userId !== null && via === 'key' && features.auth && can.includes('users:read')
+  const { data } = useCall('users.get', isUser ? { id: userId } : null)
   if (tenant !== null) return <bdi>{tenant}</bdi>
-  if (userId) return `Operator, user ${shortId(userId)}`
-  return operator && via === 'key' ? 'Operator, bootstrap key' : 'Operator'
+  if (userId !== null) {
+    return (
+      <>
+        Operator, <bdi title={userId}>{data?.name ?? shortId(userId)}</bdi>
+      </>
+    )
+  }
+  return <>{operator && via === 'key' ? 'Operator, bootstrap key' : 'Operator'}</>
 }
 
 export function Drawer({ onClose, ...rail }: RailProps & { onClose: () => void }) {

@@ -2,13 +2,14 @@ import { useMutation } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import type { Session, SignedOut } from '../server/contract.ts'
 import { asProblem, request } from '../server/call.ts'
+import { usePlace } from '../state/router.ts'
 import { queries } from '../state/queries.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Note, ProblemNote } from '../ui/notes.tsx'
 import { Brand } from './brand.tsx'
-import { leaveUsedLink, UsedLink } from './used-link.tsx'
+import { isUsedLink, leaveUsedLink, UsedLink } from './used-link.tsx'
 
 interface SignInProps {
   session: SignedOut
@@ -23,7 +24,14 @@ export const SignIn = ({ session, onSession }: SignInProps) => (
       </div>
       <h1>Sign in</h1>
       <UsedLink />
-      <SignInForm session={session} onSession={onSession} />
+      {session.signIn === 'key' && isUsedLink(usePlace()) ? (
+        <details>
+          <summary>Sign in with an API key</summary>
+          <SignInForm session={session} onSession={onSession} />
+        </details>
+      ) : (
+        <SignInForm session={session} onSession={onSession} />
+      )}
     </div>
   </main>
 )
@@ -65,7 +73,8 @@ function SignInForm({ session, onSession }: SignInProps) {
     <>
       <p class="about">
         With an API key that has <code>admin</code>, <code>auth:manage</code> or{' '}
-        <code>webhooks:manage</code>. The key is exchanged for a session.
+        <code>webhooks:manage</code>. The key is exchanged for a session. A new host has one key:
+        the secret that the option <code>bootstrapKeySecret</code> names.
       </p>
       <form
         onSubmit={(event) => {

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/notes.tsx'
 import { useSession } from './session.ts'
 
-const isUsedLink = ({ query }: Place): boolean => query.get('link') === 'used'
+export const isUsedLink = ({ query }: Place): boolean => query.get('link') === 'used'
 
 export function leaveUsedLink(): void {
   if (isUsedLink(currentPlace())) go(href(''), { replace: true })

@@ -3,6 +3,7 @@
  * and after a change by the user.
  */
 import {
+  keepPreviousData,
   MutationCache,
   QueryClient,
   useInfiniteQuery,
@@ -14,7 +15,7 @@ import {
 } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
 import type { CallInput, CallName, CallResult, Hint, Page } from '../server/contract.ts'
-import { asProblem, call, type Problem } from '../server/call.ts'
+import { asProblem, call, mayPass, type Problem } from '../server/call.ts'
 
 type Topic = Hint['type']
 
@@ -113,6 +114,11 @@ function useAnswer<Data>(key: readonly unknown[], { data, error, isLoading, refe
   return { data, problem, loading: isLoading && !problem, reload: () => void refetch() }
 }
 
+const AGAIN_MS = 5000
+/** The server, or its database, does not answer: it is asked again until it does. */
+const untilAnswered = ({ state: { error } }: { state: { error: unknown } }): number | false =>
+  error !== null && error !== undefined && mayPass(asProblem(error)) ? AGAIN_MS : false
+
 /**
  * The answer of a call, which is not made where its input is `null`. `key` identifies the answer where its
  * input does not: when it changes, the former answer is dropped.
@@ -138,6 +144,7 @@ export function useCall<Name extends CallName>(
       queryFn: ({ signal }) =>
         call(name, (typeof input === 'function' ? input() : input) as CallInput<Name>, signal),
       enabled: input !== null,
+      ...(!options.refetchInterval && { refetchInterval: untilAnswered }),
     },
     queries,
   )
@@ -160,10 +167,14 @@ export interface Pages<Row> {
   hasMore?: boolean
   /** The page ended early: there may be more of what is looked for, further on. */
   isCut?: boolean
+  /** Other filters are being read: the rows are still those of the former ones. */
+  isFormer?: boolean
   loadingMore?: boolean
   more?: () => void
   reload: () => void
 }
+
+const KEPT_PAGES_MS = 120_000
 
 /** A list that is read page by page: newest first, `after` the last row shown. */
 export function usePages<Name extends ListName>(
@@ -179,6 +190,9 @@ export function usePages<Name extends ListName>(
         (await call(name, { ...input, ...(after && { after }) }, signal)) as Part,
       initialPageParam: null,
       getNextPageParam: ({ next }) => next,
+      // Who comes back finds the rows that were shown, and who filters sees no empty list meanwhile.
+      gcTime: KEPT_PAGES_MS,
+      placeholderData: keepPreviousData,
     },
     queries,
   )
@@ -186,6 +200,7 @@ export function usePages<Name extends ListName>(
   return {
     rows: data?.pages.flatMap(({ items }) => items),
     problem,
+    isFormer: read.isPlaceholderData,
     hasMore: read.hasNextPage,
     isCut: data?.pages.at(-1)?.complete === false,
     loadingMore: read.isFetchingNextPage,

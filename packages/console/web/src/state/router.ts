@@ -9,6 +9,44 @@ export interface Place {
 }
 
 const changed = new Set<() => void>()
+/** How far each address was scrolled when it was left. */
+const scrolls = new Map<string, number>()
+const address = (): string => location.pathname + location.search
+let shown = address()
+let former = ''
+let isReturn = false
+let question: (() => string | undefined) | undefined
+
+history.scrollRestoration = 'manual'
+addEventListener('popstate', () => arrive(true))
+
+function arrive(returned: boolean): void {
+  isReturn = returned
+  former = shown
+  shown = address()
+}
+
+/** Where "back" and "forward" lead to what was shown before: as far down as it was. */
+export const restoredScroll = (): number => (isReturn ? (scrolls.get(shown) ?? 0) : 0)
+
+/** The address of the list that the reader came from, with its filters. */
+export const cameFrom = (path: string): string =>
+  former.split('?')[0] === basePath + path ? former : href(path)
+
+/** While `text` gives one, a link asks it before the screen is left. */
+export function askBeforeLeaving(text: () => string | undefined): () => void {
+  // A browser shows no question of a frame of another site, and answers it with no.
+  if (window.parent !== window) return () => {}
+  const unload = (event: BeforeUnloadEvent) => {
+    if (text() !== undefined) event.preventDefault()
+  }
+  question = text
+  addEventListener('beforeunload', unload)
+  return () => {
+    question = undefined
+    removeEventListener('beforeunload', unload)
+  }
+}
 
 export const href = (path: string, query?: Record<string, string | undefined>): string => {
   const wanted = Object.entries(query ?? {}).filter(
@@ -26,8 +64,13 @@ export function currentPlace(): Place {
 
 /** Goes to an address of {@link href}. */
 export function go(to: string, { replace = false } = {}): void {
-  if (to === location.pathname + location.search) return
+  if (to === address()) return
+  const asked = replace ? undefined : question?.()
+  if (asked !== undefined && !confirm(asked)) return
+  scrolls.set(shown, scrollY)
   history[replace ? 'replaceState' : 'pushState'](null, '', to)
+  if (replace) shown = to
+  else arrive(false)
   for (const listener of changed) listener()
 }
 

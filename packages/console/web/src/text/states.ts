@@ -34,9 +34,13 @@ export function webhookState({ active, disabledReason, failingSince }: Webhook):
   return failingSince ? { tone: 'warn', word: 'Failing' } : { tone: 'ok', word: 'Active' }
 }
 
-export function keyState({ revokedAt, expiresAt, enabled }: ApiKey, now = Date.now()): State {
+export function keyState(
+  { revokedAt, expiresAt, enabled, replacedBy }: ApiKey,
+  now = Date.now(),
+): State {
   if (revokedAt) return { tone: 'idle', word: 'Revoked' }
   if (expiresAt && new Date(expiresAt).getTime() <= now) return { tone: 'idle', word: 'Expired' }
+  if (enabled && replacedBy) return { tone: 'busy', word: 'Rotated' }
   return enabled ? { tone: 'ok', word: 'Active' } : { tone: 'idle', word: 'Disabled' }
 }
 
@@ -46,13 +50,21 @@ const ERRORS: Record<string, string> = {
   reset: 'The receiver closed the connection before it answered.',
   timeout: 'The receiver took longer than this webhook may wait.',
   tls: 'The certificate of the receiver is not valid.',
-  blocked: 'The address is one that deliveries may not go to: see the option allowedNetworks.',
+  blocked: 'Deliveries may not go to that address: it is not one of the public internet.',
   redirect: 'The receiver answered with a redirect. Register the address that it leads to.',
   'too-large': 'The headers of the answer were too large.',
   http: 'The receiver answered, with a status other than 2xx.',
-  transform:
-    'The transform of this webhook threw, took too long, or returned what cannot be sent. The log of the host has the reason.',
+  transform: 'The transform of this webhook threw, took too long, or returned what cannot be sent.',
   lost: 'The process that made the attempt ended before it was done.',
   proxy: 'The proxy that deliveries leave through failed. The attempt does not count.',
 }
-export const errorMeaning = (error: string): string => ERRORS[error] ?? 'The attempt failed.'
+/** What the operators of the host can do about it. */
+const FOR_OPERATORS: Record<string, string> = {
+  blocked: 'The option allowedNetworks allows others.',
+  transform: 'The log of the host has the reason.',
+}
+
+export const errorMeaning = (error: string, operator = false): string =>
+  [ERRORS[error] ?? 'The attempt failed.', operator && FOR_OPERATORS[error]]
+    .filter(Boolean)
+    .join(' ')

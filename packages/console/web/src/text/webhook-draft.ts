@@ -85,7 +85,11 @@ export function parsedFilter(
 
 /** The events to choose from, after what several of their names begin with, and what is chosen already. */
 export function eventChoices(
-  events: readonly { name: string; description?: string | null | undefined }[],
+  events: readonly {
+    name: string
+    description?: string | null | undefined
+    deprecated?: boolean
+  }[],
   chosen: readonly string[],
 ): { value: string; hint: string | undefined }[] {
   const beginnings = events.flatMap(({ name }) =>
@@ -101,7 +105,10 @@ export function eventChoices(
         ? `All that begin with ${value.slice(0, -1)} – also those that are added later.`
         : undefined,
     })),
-    ...events.map(({ name, description }) => ({ value: name, hint: description ?? undefined })),
+    ...events.map(({ name, description, deprecated = false }) => ({
+      value: name,
+      hint: [deprecated && 'Deprecated.', description].filter(Boolean).join(' ') || undefined,
+    })),
   ]
 }
 

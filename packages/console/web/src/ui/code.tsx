@@ -5,7 +5,7 @@ import { Button } from './button.tsx'
 import { withoutTurns } from './direction.ts'
 import { Copy } from './facts.tsx'
 
-const FOLDED_LINES = 24
+const FOLDED_LINES = 40
 const FOLDED_CHARACTERS = 4000
 /** What the page lays out at once: megabytes of text would hold it up for seconds. */
 const STEP_CHARACTERS = 100_000

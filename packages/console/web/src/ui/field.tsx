@@ -1,6 +1,7 @@
 /** Fields of forms: each with its label, what it is for, and what is wrong with it. */
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
+import { count } from '../text/format.ts'
 
 interface FieldProps {
   label: string
@@ -175,6 +176,9 @@ export const Checkbox = ({
   )
 }
 
+/** From here on they are searched. */
+const MANY = 12
+
 /** Several of a set: a group of checkboxes under one name. */
 export function Choices({
   label,
@@ -182,6 +186,7 @@ export function Choices({
   problem,
   all,
   chosen,
+  none = 'There is nothing to choose from.',
   onChosen,
 }: {
   label: string
@@ -189,16 +194,32 @@ export function Choices({
   problem?: string | undefined
   all: readonly { value: string; hint?: string | undefined }[]
   chosen: readonly string[]
+  /** What is said where there is nothing to choose from. */
+  none?: string
   onChosen: (chosen: string[]) => void
 }) {
   const toggle = (value: string, on: boolean) =>
     onChosen(on ? [...chosen, value] : chosen.filter((one) => one !== value))
+  const [search, setSearch] = useState('')
+  const shown = all.filter(
+    ({ value }) => chosen.includes(value) || value.toLowerCase().includes(search.toLowerCase()),
+  )
   return (
     <fieldset class="choices">
       <legend>{label}</legend>
       {hint && <p class="hint">{hint}</p>}
-      <div class="choice-grid">
-        {all.map(({ value, hint: about }) => (
+      {all.length > MANY && (
+        <input
+          type="search"
+          aria-label={`Search in ${label}`}
+          placeholder={`Search in ${count(all.length)}`}
+          value={search}
+          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+        />
+      )}
+      {all.length === 0 && <p class="hint">{none}</p>}
+      <div class="choice-grid" hidden={all.length === 0}>
+        {shown.map(({ value, hint: about }) => (
           <Checkbox
             key={value}
             label={<span class="mono">{value}</span>}

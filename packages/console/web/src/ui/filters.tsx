@@ -1,7 +1,7 @@
 /** The filters of a list. They are part of the URL, so that a link shows what its sender saw. */
 import { useEffect, useState } from 'preact/hooks'
 import { useSession } from '../shell/session.ts'
-import { useCatalogue, useWebhooks, webhookName } from '../state/names.ts'
+import { useCatalogue, useTenants, useWebhooks, webhookName } from '../state/names.ts'
 import { fromLocal, toLocal } from '../text/format.ts'
 import { Button } from './button.tsx'
 import { Select, TextField, type Choice } from './field.tsx'
@@ -15,6 +15,8 @@ export interface Filter {
   /** `tenant`: only an operator sees more than one; `event`: a name of the catalogue. */
   kind?: 'tenant' | 'event' | 'webhook' | 'time'
   placeholder?: string
+  /** Values that are suggested. */
+  suggested?: readonly string[]
   /** It is needed now and then. */
   more?: boolean
   /** What is typed or chosen, of the value in the address, and back. */
@@ -94,6 +96,7 @@ function Field(props: FieldProps) {
   const { label, kind, choices, shown = String, read = String } = filter
   if (kind === 'webhook') return <WebhookField {...props} />
   if (kind === 'event') return <EventField {...props} />
+  if (kind === 'tenant') return <TenantChoice {...props} />
   if (kind === 'time') {
     return (
       <TextField
@@ -119,10 +122,10 @@ const PAUSE_MS = 350
 
 /** Takes effect when its writer pauses. */
 function TypedField({
-  filter: { label, placeholder = 'Any', read = String },
+  filter: { label, placeholder = 'Any', read = String, suggested },
   value,
   onValue,
-  list,
+  list = suggested,
 }: FieldProps & { list?: readonly string[] }) {
   const [text, setText] = useState(value)
   useEffect(() => setText(value), [value])
@@ -144,6 +147,8 @@ function TypedField({
 }
 
 const EventField = (props: FieldProps) => <TypedField {...props} list={useCatalogue().names} />
+
+const TenantChoice = (props: FieldProps) => <TypedField {...props} list={useTenants(props.value)} />
 
 /** A choice of names where there are few webhooks; else a field for the id. */
 function WebhookField(props: FieldProps) {

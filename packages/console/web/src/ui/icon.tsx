@@ -20,6 +20,7 @@ const PATHS = {
   next: 'M6 3l5 5-5 5',
   back: 'M10 3L5 8l5 5',
   plus: 'M8 3v10M3 8h10',
+  info: 'M8 1.5a6.5 6.5 0 100 13 6.5 6.5 0 000-13zM8 7v4M8 4.8h.01',
   warning: 'M8 2l6.5 11.5h-13zM8 6.5v3.5M8 12h.01',
   out: 'M6 3H3v10h3M7 8h7M11 5l3 3-3 3',
 } as const

@@ -1,6 +1,9 @@
 /** The frame of a screen: its heading, what can be done on it, and its parts. */
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
+import { useSession } from '../shell/session.ts'
+import { nameOf } from '../shell/theme.ts'
+import { currentPlace, href, restoredScroll } from '../state/router.ts'
 import { Link } from './button.tsx'
 import { Icon } from './icon.tsx'
 
@@ -8,18 +11,28 @@ export function Screen({
   title,
   about,
   actions,
-  back,
+  back: given,
+  view = '',
   children,
 }: {
   title: ComponentChildren
   about?: ComponentChildren
   actions?: ComponentChildren
   back?: { to: string; label: string }
+  /** Which of several views of it is shown, for the title of the window. */
+  view?: string
   children: ComponentChildren
 }) {
+  const { theme, embed } = useSession().session
+  const { path } = currentPlace()
+  // Where the page has no navigation of its own, its lists are reached from the overview.
+  const back = given ?? (embed && path !== '' ? { to: href(''), label: 'Overview' } : undefined)
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => scrollTo(0, restoredScroll()), [])
   useEffect(() => {
-    scrollTo(0, 0)
-  }, [])
+    const parts = [heading.current?.textContent, view, nameOf(theme)]
+    document.title = parts.filter(Boolean).join(' · ')
+  })
   return (
     <>
       <header class="screen-head">
@@ -30,7 +43,9 @@ export function Screen({
         )}
         <div class="title-row">
           <div class="title">
-            <h1 tabindex={-1}>{title}</h1>
+            <h1 ref={heading} tabindex={-1}>
+              {title}
+            </h1>
             {about && <div class="about">{about}</div>}
           </div>
           {actions && <div class="actions">{actions}</div>}

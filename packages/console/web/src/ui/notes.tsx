@@ -1,7 +1,7 @@
 /** Notes of the page: a list is empty, something went wrong, something was done. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Problem } from '../server/call.ts'
+import { mayPass, type Problem } from '../server/call.ts'
 import type { Answer } from '../state/queries.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
@@ -27,9 +27,10 @@ export const Empty = ({
 )
 
 /** What to do about a problem, beside the server's message. */
-function adviceFor({ statusCode, code }: Problem): string | undefined {
+function adviceFor(problem: Problem): string | undefined {
+  const { statusCode, code } = problem
   if (code === 'SVC_AUTH_INVALID_KEY') return 'Is it whole? It may have been revoked, or expired.'
-  if (statusCode === 0) return 'Check the connection, then try again.'
+  if (mayPass(problem)) return 'It is asked again every five seconds.'
   if (statusCode === 401) return 'Sign in again: the session is over.'
   if (statusCode === 403) return 'Ask an operator for a key or a link that may do this.'
   if (statusCode === 404) return 'It may have been deleted, or it is out of your reach.'
@@ -55,6 +56,8 @@ export const ProblemNote = ({ problem, retry }: { problem: Problem; retry?: () =
   </div>
 )
 
+const SIGNS = { ok: 'check', info: 'info', warn: 'warning', bad: 'warning' } as const
+
 export const Note = ({
   kind,
   children,
@@ -65,7 +68,7 @@ export const Note = ({
   action?: ComponentChildren
 }) => (
   <div class={`note ${kind}`}>
-    <Icon name={kind === 'ok' ? 'check' : 'warning'} />
+    <Icon name={SIGNS[kind]} />
     <div>{children}</div>
     {action}
   </div>

@@ -16,6 +16,8 @@ export interface Column<Row> {
   kind?: 'end' | 'main' | 'state'
   /** On a card, where the column's name would only repeat the value. */
   bare?: boolean
+  /** It is left out where there is little room. */
+  isLeast?: boolean
   /** Only an operator has different values in it. */
   operators?: boolean
 }
@@ -44,8 +46,8 @@ export const Table = <Row,>({
       <table role="table" aria-label={label}>
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map(({ name, kind }) => (
-              <th key={name} role="columnheader" scope="col" class={kind}>
+            {columns.map(({ name, kind, isLeast }) => (
+              <th key={name} role="columnheader" scope="col" class={classOf(kind, isLeast)}>
                 {name}
               </th>
             ))}
@@ -59,14 +61,18 @@ export const Table = <Row,>({
               class={to && 'leads'}
               onClick={(event) => {
                 if (!to || isControl(event.target) || String(getSelection())) return
-                go(to(row))
+                if (event.ctrlKey || event.metaKey || event.shiftKey) inNewTab(to(row))
+                else go(to(row))
+              }}
+              onAuxClick={(event) => {
+                if (to && event.button === 1 && !isControl(event.target)) inNewTab(to(row))
               }}
             >
-              {columns.map(({ name, cell, kind, bare }) => (
+              {columns.map(({ name, cell, kind, bare, isLeast }) => (
                 <td
                   key={name}
                   role="cell"
-                  class={kind}
+                  class={classOf(kind, isLeast)}
                   data-name={bare || kind === 'state' ? undefined : name}
                 >
                   {cell(row)}
@@ -80,6 +86,12 @@ export const Table = <Row,>({
   )
 }
 
+const classOf = (kind = '', isLeast = false): string | undefined =>
+  `${kind} ${isLeast ? 'least' : ''}`.trim() || undefined
+
+/** As the browser does with a link. */
+const inNewTab = (address: string): void => void open(address, '_blank', 'noopener')
+
 const isControl = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('a, button, input, label, select') !== null
 
@@ -89,18 +101,31 @@ export function PagedTable<Row>({
   empty,
   ...table
 }: Omit<TableProps<Row>, 'rows'> & { pages: Pages<Row>; empty: ComponentChildren }) {
-  const { rows, problem, hasMore, isCut, loadingMore = false, more, reload } = pages
+  const {
+    rows,
+    problem,
+    hasMore,
+    isCut,
+    isFormer = false,
+    loadingMore = false,
+    more,
+    reload,
+  } = pages
   return (
     <>
       {problem && <ProblemNote problem={problem} retry={reload} />}
       {!rows && !problem && <Loading />}
-      {rows?.length === 0 && !isCut && empty}
+      {rows?.length === 0 && !isCut && !isFormer && empty}
       {isCut && (
         <Empty title={rows?.length === 0 ? 'Nothing found so far' : 'The search is not finished'}>
           It stopped after a moment, so as not to burden the database. Go on with older rows.
         </Empty>
       )}
-      {rows && rows.length > 0 && <Table {...table} rows={rows} />}
+      {rows && rows.length > 0 && (
+        <div class="rows" aria-busy={isFormer}>
+          <Table {...table} rows={rows} />
+        </div>
+      )}
       {hasMore && (
         <div class="more">
           <Button busy={loadingMore} onClick={() => more?.()}>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ApiKey } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
 import { useCall, useChange } from '../../state/queries.ts'
-import { href } from '../../state/router.ts'
+import { cameFrom, href } from '../../state/router.ts'
 import { count, span } from '../../text/format.ts'
 import { keyChanges, keyDraftOf } from '../../text/key-draft.ts'
 import { keyState } from '../../text/states.ts'
@@ -16,9 +16,12 @@ import { Answered, Note, ProblemNote } from '../../ui/notes.tsx'
 import { RotateDialog } from '../../ui/rotate-dialog.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 import { say } from '../../ui/toasts.tsx'
+import { ByWhom } from '../audit.tsx'
+import { UserName } from '../users/user-name.tsx'
 import { useKeyForm } from './key-fields.tsx'
 import { MadeKey } from './new-key.tsx'
 import { UsagePanel } from './usage-chart.tsx'
+import { UsedOfKey } from './used.tsx'
 
 export function KeyScreen({ id }: { id: string }) {
   const { may } = useSession()
@@ -33,7 +36,7 @@ export function KeyScreen({ id }: { id: string }) {
           <span class="mono">{key ? `${key.keyPrefix}…` : 'API key'}</span>
         )
       }
-      back={{ to: href('keys'), label: 'API keys' }}
+      back={{ to: cameFrom('keys'), label: 'API keys' }}
       about={key && <KeyHeading of={key} />}
       actions={key && may('keys:write') && !key.revokedAt && <KeyActions of={key} />}
     >
@@ -47,6 +50,11 @@ export function KeyScreen({ id }: { id: string }) {
               >
                 It was rotated. When its last use stays as it is, everybody has the new one.
               </Note>
+            )}
+            {key.usage && (key.usage.quota || key.usage.limits.length > 0) && (
+              <Panel title="Used of its limits">
+                <UsedOfKey of={key.usage} />
+              </Panel>
             )}
             <UsagePanel title="Usage" keyId={id} />
             <Panel title="Facts">
@@ -71,13 +79,21 @@ const KeyFacts = ({ of }: { of: ApiKey }) => (
   <>
     <Facts
       rows={[
-        ['User', <Id id={of.userId} what="user" to={href(`users/${of.userId}`)} />],
+        ['User', <UserName id={of.userId} />],
         ['Tenant', <TenantName of={of.tenant} />],
         ['Scopes', of.scopes.length > 0 ? <Tags of={of.scopes} /> : null],
         ['Last used', <Time at={of.lastUsedAt} />],
         ['Expires', <Time at={of.expiresAt} />],
         ['Created', <ExactTime at={of.createdAt} />],
-        ['Revoked', of.revokedAt && <ExactTime at={of.revokedAt} />],
+        [
+          'Revoked',
+          of.revokedAt && (
+            <>
+              <ExactTime at={of.revokedAt} />
+              <ByWhom target={of.id} action="key.revoke" />
+            </>
+          ),
+        ],
         [
           'Rate limits',
           of.limits

@@ -11,7 +11,9 @@ import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
+import { NearLimits } from './near-limits.tsx'
 import { NewKeyDialog } from './new-key.tsx'
+import { MostUsed } from './used.tsx'
 
 const DAY_MS = 86_400_000
 
@@ -50,7 +52,7 @@ const FILTERS = [
 export function KeysScreen() {
   const { may } = useSession()
   const [making, setMaking] = useState(false)
-  const list = useList('keys.list', FILTERS)
+  const list = useList('keys.list', FILTERS, (given) => ({ ...given, include: 'usage' }))
   const add = may('keys:write') && (
     <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
       New key
@@ -70,6 +72,7 @@ export function KeysScreen() {
         </Empty>
       }
     >
+      <NearLimits tenant={list.values['tenant'] ?? ''} />
       {making && (
         <NewKeyDialog userId={list.values['userId'] ?? ''} onClose={() => setMaking(false)} />
       )}
@@ -96,9 +99,14 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     kind: 'state',
     cell: (row) => <Badge tone={keyState(row).tone}>{keyState(row).word}</Badge>,
   },
-  { name: 'Scopes', cell: ({ scopes }) => <Tags of={scopes} most={2} /> },
+  {
+    name: 'Scopes',
+    cell: ({ scopes }) =>
+      scopes.length > 0 ? <Tags of={scopes} most={2} /> : <span class="faint">none</span>,
+  },
+  { name: 'Used', cell: (row) => <MostUsed of={row} /> },
   { name: 'Tenant', operators: true, cell: ({ tenant }) => <TenantName of={tenant} /> },
-  { name: 'Expires', kind: 'end', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { name: 'Expires', kind: 'end', isLeast: true, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
   { name: 'Last used', kind: 'end', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
 ]
 

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Attempt, Count, Webhook, WebhookState } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
+import { useWebhooks, webhookName } from '../../state/names.ts'
 import { useCall } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
 import { ago, plural, shortId } from '../../text/format.ts'
@@ -24,6 +25,8 @@ const MOST = 6
 /** What is shown are the newest of each kind; the counts are of all. */
 export function Attention() {
   const { session, may } = useSession()
+  const refused = useRefused()
+  const names = useWebhooks()
   const any = useCall('webhooks.list', { limit: 1 })
   const disabled = useWebhooksOf('disabled')
   const failing = useWebhooksOf('failing')
@@ -45,8 +48,12 @@ export function Attention() {
       </Note>
     )
   }
-  const known = [...disabled.items, ...failing.items]
-  const items = [...failingWebhooks(known), ...deadLetters(letters.data?.items ?? [], known)]
+  const known = [...disabled.items, ...failing.items, ...names.items]
+  const items = [
+    ...failingWebhooks([...disabled.items, ...failing.items]),
+    ...deadLetters(letters.data?.items ?? [], letters.data?.next === null, known),
+    ...refused,
+  ]
   if (items.length === 0) return null
   return (
     <Panel title="Needs attention">
@@ -83,7 +90,56 @@ function useWebhooksOf(state: WebhookState) {
 const numbered = ({ count, atLeast }: Count): string =>
   atLeast ? `more than ${count}` : String(count)
 
-const nameOf = ({ label, url }: Webhook) => <bdi>{label ?? url}</bdi>
+const HOUR_MS = 3_600_000
+const REFUSED = 200
+
+/** Sources whose requests were refused within a day. */
+function useRefused(): AttentionItem[] {
+  const { session, may } = useSession()
+  const { data } = useCall(
+    'inbound.list',
+    session.features.webhooks && may('inbound:read')
+      ? () => ({
+          outcome: 'refused' as const,
+          since: new Date(Date.now() - 24 * HOUR_MS).toISOString(),
+          limit: REFUSED,
+        })
+      : null,
+    { key: 'refused' },
+  )
+  const bySource = [...Map.groupBy(data?.items ?? [], ({ source }) => source)]
+  return bySource.map(([source, of]) => ({
+    key: `refused-${source}`,
+    tone: 'warn',
+    word: `${data?.next === null ? '' : 'more than '}${of.length} refused`,
+    what: (
+      <>
+        <bdi>{source}</bdi>, last {ago(of[0]?.at ?? '')}: <bdi>{of[0]?.reason}</bdi>
+      </>
+    ),
+    to: href('inbound', { source, outcome: 'refused' }),
+    action: 'Look',
+  }))
+}
+
+/** Who is of a tenant sees no other. */
+function OfTenant({ name }: { name: string }) {
+  const { session } = useSession()
+  if (!session.operator) return null
+  return (
+    <span class="faint">
+      {' '}
+      of <bdi>{name}</bdi>
+    </span>
+  )
+}
+
+const nameOf = ({ label, url, tenant }: Webhook) => (
+  <>
+    <bdi>{webhookName({ label, url })}</bdi>
+    {tenant !== null && <OfTenant name={tenant} />}
+  </>
+)
 
 function failingWebhooks(webhooks: readonly Webhook[]): AttentionItem[] {
   return webhooks.flatMap((webhook): AttentionItem[] => {
@@ -124,14 +180,19 @@ function failingWebhooks(webhooks: readonly Webhook[]): AttentionItem[] {
   })
 }
 
-function deadLetters(letters: readonly Attempt[], webhooks: readonly Webhook[]): AttentionItem[] {
+/** `isAll`: there are no others. */
+function deadLetters(
+  letters: readonly Attempt[],
+  isAll: boolean,
+  webhooks: readonly Webhook[],
+): AttentionItem[] {
   const byWebhook = [...Map.groupBy(letters, ({ webhookId }) => webhookId)]
   return byWebhook.map(([webhookId, of]) => {
     const webhook = webhooks.find(({ id }) => id === webhookId)
     return {
       key: `dead-${webhookId}`,
       tone: 'bad',
-      word: plural(of.length, 'dead letter'),
+      word: `${isAll ? '' : 'at least '}${plural(of.length, 'dead letter')}`,
       what: webhook ? nameOf(webhook) : <span class="mono">{shortId(webhookId)}</span>,
       to: href('dead-letters', { webhookId }),
       action: 'Redrive',

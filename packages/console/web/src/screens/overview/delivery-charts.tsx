@@ -4,7 +4,7 @@ import { isUnknownOperation } from '../../server/call.ts'
 import { Bars } from '../../charts/bars.tsx'
 import { Lines } from '../../charts/lines.tsx'
 import { useCall, type Answer } from '../../state/queries.ts'
-import { useFilters } from '../../state/router.ts'
+import { href, useFilters } from '../../state/router.ts'
 import { Panel } from '../../ui/layout.tsx'
 import { Answered } from '../../ui/notes.tsx'
 import { Segments } from '../../ui/segments.tsx'
@@ -38,17 +38,32 @@ export function useStats(of: { webhookId?: string } | null) {
   return useCall('stats.get', of && input, { key: [name, of] })
 }
 
-export function DeliveryCharts({ stats }: { stats: Answer<Stats> }) {
+export function SpanChoice() {
   const { name, setSpan } = useSpan()
+  return <Segments label="Span of the charts" names={SPAN_NAMES} chosen={name} onChosen={setSpan} />
+}
+
+export function DeliveryCharts({
+  stats,
+  of,
+  hasChoice = true,
+}: {
+  stats: Answer<Stats>
+  /** Of which webhook; of all without it. */
+  of?: string
+  /** The span is chosen here. */
+  hasChoice?: boolean
+}) {
+  const { span } = useSpan()
   if (isUnknownOperation(stats.problem)) return null
   return (
     <>
       <div class="part-head">
         <h2>Deliveries</h2>
-        <Segments label="Span of the charts" names={SPAN_NAMES} chosen={name} onChosen={setSpan} />
+        {hasChoice && <SpanChoice />}
       </div>
       <Answered of={stats} quietly>
-        {(data) => <Charts stats={data} />}
+        {(data) => <Charts stats={data} of={of} span={STEPS[span.by]} />}
       </Answered>
     </>
   )
@@ -58,7 +73,17 @@ export function DeliveryCharts({ stats }: { stats: Answer<Stats> }) {
 export const failedAgain = ({ attempts, deliveries }: StatsPoint): number =>
   Math.max(0, attempts.failed - deliveries.dead)
 
-function Charts({ stats: { points } }: { stats: Stats }) {
+const STEPS = { minute: 60_000, hour: HOUR_MS, day: 24 * HOUR_MS }
+
+function Charts({
+  stats: { points },
+  of,
+  span,
+}: {
+  stats: Stats
+  of: string | undefined
+  span: number
+}) {
   const at = points.map((point) => point.at)
   return (
     <div class="columns even">
@@ -66,6 +91,13 @@ function Charts({ stats: { points } }: { stats: Stats }) {
         <Bars
           label="Attempts over time"
           at={at}
+          to={(since) =>
+            href('deliveries', {
+              webhookId: of,
+              since,
+              until: new Date(new Date(since).getTime() + span).toISOString(),
+            })
+          }
           series={[
             {
               name: 'Delivered',

@@ -3,7 +3,7 @@ import { href } from '../../state/router.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Screen } from '../../ui/layout.tsx'
 import { Attention } from './attention.tsx'
-import { DeliveryCharts, useStats } from './delivery-charts.tsx'
+import { DeliveryCharts, SpanChoice, useStats } from './delivery-charts.tsx'
 import { Figures } from './figures.tsx'
 import { Traffic } from './traffic.tsx'
 
@@ -16,17 +16,19 @@ export function OverviewScreen() {
     <Screen
       title="Overview"
       actions={
-        webhooks &&
-        may('webhooks:write') && (
-          <ButtonLink to={href('webhooks/new')} kind="primary" icon="plus">
-            New webhook
-          </ButtonLink>
-        )
+        <>
+          {seesDeliveries && <SpanChoice />}
+          {webhooks && may('webhooks:write') && (
+            <ButtonLink to={href('webhooks/new')} kind="primary" icon="plus">
+              New webhook
+            </ButtonLink>
+          )}
+        </>
       }
     >
       {seesDeliveries && <Figures stats={stats} />}
       {webhooks && may('webhooks:read') && <Attention />}
-      {seesDeliveries && <DeliveryCharts stats={stats} />}
+      {seesDeliveries && <DeliveryCharts stats={stats} hasChoice={false} />}
       <Traffic />
     </Screen>
   )

@@ -7,16 +7,20 @@ import { Panel } from '../../ui/layout.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import { Table } from '../../ui/table.tsx'
 import { CAME, OUTCOME } from '../inbound.tsx'
+import { NearLimits } from '../keys/near-limits.tsx'
 import { UsagePanel } from '../keys/usage-chart.tsx'
 
 export function Traffic() {
   const { session, may } = useSession()
   const { auth, webhooks } = session.features
   return (
-    <div class="columns even">
-      {auth && may('keys:read') && <UsagePanel title="Requests with API keys" />}
-      {webhooks && may('inbound:read') && <NewestInbound />}
-    </div>
+    <>
+      {auth && may('keys:read') && <NearLimits tenant="" />}
+      <div class="columns even">
+        {auth && may('keys:read') && <UsagePanel title="Requests with API keys" />}
+        {webhooks && may('inbound:read') && <NewestInbound />}
+      </div>
+    </>
   )
 }
 

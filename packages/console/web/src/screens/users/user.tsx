@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useSession } from '../../shell/session.ts'
 import { useCall, usePages } from '../../state/queries.ts'
-import { go, href } from '../../state/router.ts'
+import { cameFrom, go, href } from '../../state/router.ts'
 import { Button } from '../../ui/button.tsx'
 import { DeleteDialog } from '../../ui/delete-dialog.tsx'
 import { ExactTime, Facts, Id } from '../../ui/facts.tsx'
@@ -17,7 +17,7 @@ export function UserScreen({ id }: { id: string }) {
   const [dialog, setDialog] = useState<'key' | 'delete' | null>(null)
   const answer = useCall('users.get', { id })
   const { data: user } = answer
-  const keys = usePages('keys.list', { userId: id })
+  const keys = usePages('keys.list', { userId: id, include: 'usage' })
   const add = may('keys:write') && (
     <Button kind="primary" icon="plus" onClick={() => setDialog('key')}>
       New key
@@ -26,7 +26,7 @@ export function UserScreen({ id }: { id: string }) {
   return (
     <Screen
       title={<bdi>{user?.name ?? 'User'}</bdi>}
-      back={{ to: href('users'), label: 'Users' }}
+      back={{ to: cameFrom('users'), label: 'Users' }}
       about={user && <bdi>{user.email}</bdi>}
       actions={
         user && (

@@ -10,7 +10,7 @@ import { TENANT } from '../../ui/filters.tsx'
 import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { TenantName } from '../../ui/tenant.tsx'
+import { TenantField, TenantName } from '../../ui/tenant.tsx'
 
 const userHref = ({ id }: User): string => href(`users/${id}`)
 
@@ -97,7 +97,7 @@ function NewUserDialog({ tenant: initial, onClose }: { tenant: string; onClose: 
           hint="A word of yours. Empty: user."
         />
         {session.operator && (
-          <TextField label="Tenant" value={tenant} onValue={setTenant} hint="Empty: yours." />
+          <TenantField value={tenant} onValue={setTenant} hint="Empty: yours." />
         )}
       </div>
     </FormDialog>

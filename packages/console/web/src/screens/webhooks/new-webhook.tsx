@@ -21,6 +21,7 @@ export function NewWebhookScreen() {
       <WebhookForm
         initial={{ ...emptyDraft, tenant: query.get('tenant') ?? '', events: event ? [event] : [] }}
         isNew
+        isSaved={created !== undefined}
         change={creating}
         onSubmit={create}
       />

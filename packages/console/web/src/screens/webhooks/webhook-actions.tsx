@@ -37,7 +37,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
       {webhook.active ? (
         <Button onClick={() => setDialog('pause')}>Pause</Button>
       ) : (
-        <Button busy={resuming.busy} onClick={resume}>
+        <Button kind="primary" busy={resuming.busy} onClick={resume}>
           Resume
         </Button>
       )}

@@ -1,13 +1,15 @@
 /** The form that makes and changes a webhook. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useSession } from '../../shell/session.ts'
 import { useCatalogue } from '../../state/names.ts'
 import type { Change } from '../../state/queries.ts'
+import { askBeforeLeaving } from '../../state/router.ts'
 import { eventChoices, readDraft, type Draft, type Mistakes } from '../../text/webhook-draft.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox, Choices, Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Panel } from '../../ui/layout.tsx'
 import { ProblemNote } from '../../ui/notes.tsx'
+import { TenantField } from '../../ui/tenant.tsx'
 import { FilterTrial } from './filter-trial.tsx'
 
 const TRANSFORMS = ['slack', 'discord', 'teams', 'cloudevents', 'payload']
@@ -16,18 +18,35 @@ export function WebhookForm({
   initial,
   isNew,
   change: { busy, problem },
+  isSaved = false,
   onSubmit,
 }: {
   initial: Draft
   isNew: boolean
   change: Pick<Change<never>, 'busy' | 'problem'>
+  /** Leaving it loses nothing. */
+  isSaved?: boolean
   onSubmit: (draft: Draft) => void
 }) {
   const { session } = useSession()
   const catalogue = useCatalogue()
   const [draft, setDraft] = useState(initial)
   const [mistakes, setMistakes] = useState<Mistakes>({})
-  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(initial)
+  useEffect(() => {
+    if (!isChanged || isSaved) return
+    return askBeforeLeaving(() => 'What you have changed here is not saved. Leave it?')
+  }, [isChanged, isSaved])
+  const set = (change: Partial<Draft>) => {
+    const next = { ...draft, ...change }
+    setDraft(next)
+    // What was wrong is right as soon as it is; what is not yet written is not judged.
+    const read = readDraft(next)
+    const still: Mistakes = 'mistakes' in read ? read.mistakes : {}
+    setMistakes((shown) =>
+      Object.fromEntries(Object.entries(still).filter(([name]) => name in shown)),
+    )
+  }
   const field = (name: Exclude<keyof Draft, 'events' | 'ordered'>) => ({
     value: draft[name],
     onValue: (value: string) => set({ [name]: value }),
@@ -69,17 +88,14 @@ export function WebhookForm({
               all={eventChoices(catalogue.data?.items ?? [], initial.events)}
               chosen={draft.events}
               onChosen={(events) => set({ events })}
+              none="The host allows no events yet: see the option allowedEvents of svcWebhooks."
               problem={mistakes.events}
             />
           )}
           <div class="pair">
             <TextField label="Label" hint="A name for people." {...field('label')} />
             {session.operator && isNew && (
-              <TextField
-                label="Tenant"
-                hint="Empty: yours. It cannot be changed later."
-                {...field('tenant')}
-              />
+              <TenantField hint="Empty: yours. It cannot be changed later." {...field('tenant')} />
             )}
           </div>
         </div>

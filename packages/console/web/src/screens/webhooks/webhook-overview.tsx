@@ -34,7 +34,7 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
         )}
       </Panel>
       {may('deliveries:read') && <Recoveries webhookId={id} />}
-      {may('deliveries:read') && <DeliveryCharts stats={stats} />}
+      {may('deliveries:read') && <DeliveryCharts stats={stats} of={id} />}
       <Panel title="Facts">
         <Facts
           rows={[

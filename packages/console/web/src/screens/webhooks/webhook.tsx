@@ -2,14 +2,17 @@
 import type { Webhook } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
 import { useCall, usePages } from '../../state/queries.ts'
-import { href } from '../../state/router.ts'
+import { cameFrom, href } from '../../state/router.ts'
 import { webhookState } from '../../text/states.ts'
 import { attemptsTable } from '../../ui/attempts-table.tsx'
+import { plural } from '../../text/format.ts'
+import { webhookName } from '../../state/names.ts'
 import { Link } from '../../ui/button.tsx'
-import { Badge, ExactTime, Id } from '../../ui/facts.tsx'
+import { Badge, Copy, ExactTime, Id } from '../../ui/facts.tsx'
 import { Panel, Screen, Tabs } from '../../ui/layout.tsx'
 import { Answered, Empty, Note } from '../../ui/notes.tsx'
 import { PagedTable } from '../../ui/table.tsx'
+import { ByWhom } from '../audit.tsx'
 import { EditWebhook } from './edit-webhook.tsx'
 import { NewWebhookScreen } from './new-webhook.tsx'
 import { WebhookActions } from './webhook-actions.tsx'
@@ -36,8 +39,9 @@ function OneWebhook({ id, tab }: { id: string; tab: string }) {
   )
   return (
     <Screen
-      title={<bdi>{webhook?.label ?? webhook?.url ?? 'Webhook'}</bdi>}
-      back={{ to: href('webhooks'), label: 'Webhooks' }}
+      title={<bdi>{webhook ? webhookName(webhook) : 'Webhook'}</bdi>}
+      view={tab && (TABS.find(([path]) => path === tab)?.[1] ?? '')}
+      back={{ to: cameFrom('webhooks'), label: 'Webhooks' }}
       about={webhook && <Heading webhook={webhook} />}
       actions={webhook && may('webhooks:write') && <WebhookActions webhook={webhook} />}
     >
@@ -57,6 +61,13 @@ function OneWebhook({ id, tab }: { id: string; tab: string }) {
             {tab === 'deliveries' && <Deliveries id={id} dead={false} />}
             {tab === 'dead-letters' && <Deliveries id={id} dead />}
             {tab === 'settings' && <EditWebhook webhook={webhook} />}
+            {!tabs.some(([path]) => path === tab) && (
+              <Panel>
+                <Empty title="There is no such page">
+                  Its address may be mistyped, or your session does not reach it.
+                </Empty>
+              </Panel>
+            )}
           </>
         )}
       </Answered>
@@ -69,30 +80,54 @@ function Heading({ webhook }: { webhook: Webhook }) {
   return (
     <span class="heading-facts">
       <Badge tone={tone}>{word}</Badge>
-      {webhook.label && <bdi class="mono">{webhook.url ?? 'no address'}</bdi>}
+      <span class="id">
+        <bdi class="mono">{webhook.url ?? 'no address'}</bdi>
+        {webhook.url !== null && <Copy text={webhook.url} what="address" />}
+      </span>
       <Id id={webhook.id} what="webhook id" />
     </span>
   )
 }
 
+const WHY: Record<string, string> = {
+  gone: 'its receiver answered 410 (gone)',
+  failures: 'every attempt had failed for too long',
+}
+
 function WebhookProblem({
-  webhook: { active, disabledReason, failingSince },
+  webhook: { id, active, disabledReason, disabledAt, failingSince, waiting },
 }: {
   webhook: Webhook
 }) {
+  const waits =
+    waiting === 0
+      ? 'No delivery waits.'
+      : `${plural(waiting, 'delivery waits', 'deliveries wait')}.`
   if (!active && disabledReason) {
     return (
       <Note kind="bad">
-        <b>Disabled: {disabledReason}. </b>Its deliveries wait. When the receiver is mended, resume
-        it: what waited is sent, then what it missed.
+        <b>Disabled: {WHY[disabledReason] ?? disabledReason}</b>
+        {disabledAt && (
+          <>
+            , on <ExactTime at={disabledAt} />
+          </>
+        )}
+        . {waits} When the receiver is mended, resume it: what waited is sent, then what it missed.
       </Note>
     )
   }
   if (!active) {
     return (
       <Note kind="info">
-        <b>Paused. </b>Deliveries that wait are sent when it is resumed. Events that are published
-        meanwhile are not sent to it.
+        <b>Paused</b>
+        <ByWhom
+          target={id}
+          action="webhook.update"
+          when={({ changes }) => changes?.['active']?.to === false}
+          exact
+        />
+        . {waits} What waits is sent when it is resumed. Events that are published meanwhile are not
+        sent to it.
       </Note>
     )
   }

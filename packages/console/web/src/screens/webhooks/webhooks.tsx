@@ -1,5 +1,6 @@
 import type { Webhook } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
+import { webhookName } from '../../state/names.ts'
 import { href } from '../../state/router.ts'
 import { webhookState } from '../../text/states.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
@@ -30,7 +31,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     cell: (row) => (
       <>
         <Link to={webhookHref(row)} class="main-line">
-          <bdi>{row.label ?? row.url ?? 'no address'}</bdi>
+          <bdi>{webhookName(row)}</bdi>
         </Link>
         {row.label && <bdi class="sub-line mono">{row.url}</bdi>}
       </>
@@ -51,7 +52,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     kind: 'end',
     cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} none="–" />,
   },
-  { name: 'Created', kind: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { name: 'Created', kind: 'end', isLeast: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 export function WebhooksScreen() {
