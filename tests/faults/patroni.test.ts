@@ -90,6 +90,7 @@ t.test(
     const delivered = () => new Set(receiver.received.map(({ body }) => body.payload.id as string))
 
     async function moves(what: string, strike: (primary: Node) => Promise<unknown>): Promise<void> {
+      await cluster.complete()
       const former = await cluster.primary()
       await until(() => publishers.every(({ at }) => performance.now() - at() < 1000))
       const struck = performance.now()

@@ -50,6 +50,8 @@ export interface Cluster {
   proxied: string
   /** The node that takes writes, by its own word and that of Patroni. */
   primary(): Promise<Node>
+  /** Waits until all nodes run, and one of them has each commit of the primary. */
+  complete(): Promise<void>
   /** The primary hands over to another node. */
   switchover(): Promise<void>
 }
@@ -76,7 +78,12 @@ export async function startPatroni(t: Test, count = 3): Promise<Cluster> {
 
   const managed: (Node & { rest: string; port: number })[] = []
   for (let n = 0; n < count; n++) managed.push(await startNode(t, { n, folder, user, clientPort }))
-  await until(async () => (await membersOf(managed)).length === count, Boolean, 500)
+  const isComplete = async () => {
+    const members = await membersOf(managed)
+    return members.length === count && members.some(({ role }) => role === 'sync_standby')
+  }
+  const complete = async () => void (await until(isComplete, Boolean, 500))
+  await complete()
 
   const proxyPort = await freePort()
   await writeFile(
@@ -118,17 +125,12 @@ export async function startPatroni(t: Test, count = 3): Promise<Cluster> {
     list: `postgres://postgres:${PASSWORD}@${hosts}/postgres`,
     proxied: `postgres://postgres:${PASSWORD}@127.0.0.1:${proxyPort}/postgres`,
     primary,
+    complete,
     async switchover() {
-      // It is refused until a standby follows each commit.
-      await until(
-        async () => {
-          const { name: leader, rest } = await primary()
-          const body = JSON.stringify({ leader })
-          return (await fetch(`${rest}/switchover`, { method: 'POST', body })).ok
-        },
-        Boolean,
-        500,
-      )
+      const { name: leader, rest } = await primary()
+      const body = JSON.stringify({ leader })
+      const answer = await fetch(`${rest}/switchover`, { method: 'POST', body })
+      if (!answer.ok) throw new Error(`the switchover was refused: ${await answer.text()}`)
     },
   }
 }
@@ -220,11 +222,11 @@ async function startNode(
   }
 }
 
-/** Those that stream, and the primary. */
-async function membersOf([node]: readonly { rest: string }[]): Promise<unknown[]> {
+/** Those that run; one of them follows each commit, and may take over. */
+async function membersOf([node]: readonly { rest: string }[]): Promise<{ role: string }[]> {
   const answer = await fetch(`${node!.rest}/cluster`).catch(() => undefined)
   if (!answer?.ok) return []
-  const { members } = (await answer.json()) as { members: { state: string }[] }
+  const { members } = (await answer.json()) as { members: { state: string; role: string }[] }
   return members.filter(({ state }) => state === 'running' || state === 'streaming')
 }
 
