@@ -150,7 +150,8 @@ export class HostList {
     // What a server has answered says more than that there is no answer.
     throw (
       errors.find((error) => /^[0-9A-Z]{5}$/.test(`${(error as { code?: unknown }).code}`)) ??
-      errors.at(-1)
+      errors.at(-1) ??
+      new Error('timeout expired')
     )
   }
 
