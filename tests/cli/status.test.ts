@@ -3,9 +3,12 @@ import { svcCore } from '@svc/core'
 import { drain, receiver } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
+import { startPostgres } from '../support/postgres.ts'
 import { startSvc, svc } from '../support/svc-command.ts'
+import { until } from '../support/until.ts'
 
 /** A host with a failing webhook, a dead letter and a paused tenant. */
 async function startHost(t: Test, database: string) {
@@ -57,6 +60,28 @@ t.test('--watch goes on until Ctrl-C, which ends it with 0', async (t) => {
   await command.says(/Queues[^]*Live processes[^]*Queues/)
   command.interrupt()
   t.match(await command.ended, { exitCode: 0 })
+})
+
+t.test('--watch goes on when Postgres ends, and another verb ends with 3', async (t) => {
+  const postgres = await startPostgres()
+  t.teardown(() => postgres.stop())
+  const env = { DATABASE_URL: postgres.url }
+  t.match(await svc(t, ['migrate'], env), { exitCode: 0 })
+  const watching = startSvc(t, ['status', '--watch'], env)
+  await watching.says(/Live processes/)
+  const client = new pg.Client(postgres.url)
+  client.on('error', () => {})
+  await client.connect()
+  await client.query('begin; lock table svc."__svc.pauses"')
+  const isWaiting = async () =>
+    (await client.query('select from pg_locks where not granted')).rowCount! > 0
+  const pausing = startSvc(t, ['pause'], env)
+  await until(isWaiting)
+  postgres.kill()
+  t.match(await pausing.ended, { exitCode: 3 })
+  await watching.says(/it is asked again/)
+  watching.interrupt()
+  t.match(await watching.ended, { exitCode: 0 })
 })
 
 t.test('where the tables are missing it says what to run', async (t) => {

@@ -1,6 +1,7 @@
 /** `npx svc <verb>`: the verbs, and which exit code an error has. */
 import { Command, CommanderError } from 'commander'
 import { ownVersion } from './installed-versions.ts'
+import { loadCore } from './load-core.ts'
 import {
   Context,
   TO_DO,
@@ -83,7 +84,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     context.err(
       `${context.styleErr('red', `svc ${args[0]}:`)} ${forCommand(message, code)}${named}`,
     )
-    return exitCodeOf(error as Error)
+    return await exitCodeOf(error as Error)
   }
 }
 
@@ -116,8 +117,11 @@ const OF_CODES: Record<string, ExitCode> = {
   SVC_CORE_INVALID_EVENT_ID: WRONG_USAGE,
 }
 
-function exitCodeOf(error: Error & { code?: string }): ExitCode {
+async function exitCodeOf(error: Error & { code?: string }): Promise<ExitCode> {
   if (error instanceof WrongUsage) return WRONG_USAGE
   if (error instanceof Unreachable) return UNREACHABLE
-  return OF_CODES[error.code ?? ''] ?? TO_DO
+  const known = OF_CODES[error.code ?? '']
+  if (known !== undefined) return known
+  const { isConnectionError } = await loadCore()
+  return isConnectionError(error) ? UNREACHABLE : TO_DO
 }

@@ -27,12 +27,18 @@ export const status: AddVerb = (program, context) => {
 async function show(context: Context, { watch, schema, json }: Options): Promise<ExitCode> {
   const { databaseUrl: url, log, signal } = context
   if (watch && json) throw new WrongUsage('--json prints once: leave out --watch')
-  const { inspectHosts, withDatabase } = await loadCore()
+  const { inspectHosts, isConnectionError, withDatabase } = await loadCore()
   return withDatabase({ url, schema, log }, async (database) => {
+    let isFirst = true
     do {
-      const facts = await inspectHosts(database).catch(explainMissing)
-      if (json) context.json(factsOf(facts))
-      else {
+      const facts = await inspectHosts(database).catch((error: Error) => {
+        if (isFirst || !isConnectionError(error)) return explainMissing(error)
+        context.err(context.styleErr('yellow', `${error.message}; it is asked again`))
+        return undefined
+      })
+      isFirst = false
+      if (json && facts) context.json(factsOf(facts))
+      else if (facts) {
         if (watch && context.isTerminal) context.out(CLEAR)
         report(context, facts)
       }
