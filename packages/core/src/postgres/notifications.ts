@@ -202,6 +202,7 @@ export class NotificationConnection implements Notifications {
   #lost(client: pg.Client, error?: Error): void {
     if (this.#client === client) this.#client = undefined
     else if (this.#client) return
+    this.#watch?.forget(client)
     client.removeAllListeners()
     client.on('error', () => {})
     client.end().catch(() => {})

@@ -24,7 +24,7 @@ type Client = pg.ClientBase & {
   readyForQuery?: boolean
   processID?: number | null
   connection?: NodeJS.EventEmitter & {
-    stream: { bytesRead?: number; destroy(error: Error): void }
+    stream: NodeJS.EventEmitter & { bytesRead?: number; destroy(error: Error): void }
   }
 }
 
@@ -125,6 +125,10 @@ export class ServerWatch {
     return seen
   }
 
+  forget(client: Client): void {
+    this.#clients.delete(client)
+  }
+
   /** A statement was refused. */
   #note(error: pg.DatabaseError): void {
     if (error.code !== READ_ONLY && error.code !== DISK_FULL) return
@@ -153,7 +157,8 @@ export class ServerWatch {
   /** A statement begins. */
   wake(): void {
     if (this.#timer || this.#closed) return
-    this.#timer = setTimeout(() => void this.#look(), LOOK_MS)
+    const look = () => this.#look().catch(this.#logError)
+    this.#timer = setTimeout(() => void look(), LOOK_MS)
     this.#timer.unref()
   }
 
@@ -176,8 +181,11 @@ export class ServerWatch {
       seen.bytes = bytes
     }
     const isDue = performance.now() - this.#askedAt >= PAUSE_MS
-    if (isDue && (stuck.length > 0 || this.#isReadOnly)) await this.#ask(stuck)
-    this.#timer = undefined
+    try {
+      if (isDue && (stuck.length > 0 || this.#isReadOnly)) await this.#ask(stuck)
+    } finally {
+      this.#timer = undefined
+    }
     if (isWaiting || this.#isReadOnly) this.wake()
   }
 
@@ -292,5 +300,7 @@ export class ServerWatch {
 const bytesOf = ({ connection }: Client): number | undefined => connection?.stream.bytesRead
 
 function end({ connection }: Client, why: string): void {
+  // One that has not begun to connect has no listener of its own.
+  connection?.stream.on('error', () => {})
   connection?.stream.destroy(new Error(why))
 }
