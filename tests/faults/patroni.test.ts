@@ -23,7 +23,7 @@ function publishing({ app }: Host, prefix: string) {
   let isOn = true
   const ended = (async () => {
     for (let n = 0; isOn; n++) {
-      const id = `${prefix}-${n}`
+      const id = `${prefix.replaceAll(' ', '-')}-${n}`
       await app.svc.events.publish('order.created', { id }, { id }).then(
         () => {
           acknowledged.push(id)

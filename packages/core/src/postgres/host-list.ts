@@ -4,6 +4,7 @@
  */
 import pg from 'pg'
 import { InvalidOption } from '../errors.ts'
+import { isSqlState } from './connection-errors.ts'
 import { within } from '../within.ts'
 
 /** Which of the hosts is taken: the one that takes writes, or whichever answers. */
@@ -148,11 +149,8 @@ export class HostList {
       }
     }
     // What a server has answered says more than that there is no answer.
-    throw (
-      errors.find((error) => /^[0-9A-Z]{5}$/.test(`${(error as { code?: unknown }).code}`)) ??
-      errors.at(-1) ??
-      new Error('timeout expired')
-    )
+    const said = errors.find((error) => isSqlState((error as { code?: unknown }).code))
+    throw (said ?? errors.at(-1) ?? new Error('timeout expired')) as Error
   }
 
   async #assertTakesWrites(client: pg.Client, address: Address, ms: number): Promise<void> {
