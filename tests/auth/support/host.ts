@@ -48,6 +48,7 @@ export interface Host {
 }
 
 export interface KeyInput {
+  label?: string
   userId?: string
   scopes?: string[]
   expiresAt?: string
