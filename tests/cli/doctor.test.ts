@@ -98,6 +98,12 @@ t.test('rights that the role lacks', async (t) => {
   t.teardown(() => sql(`drop owned by ${role} cascade; drop role ${role}`))
   const url = Object.assign(new URL(database), { username: role, password: 'secret' })
   t.match((await doctor(t, url.href)).found, { RIGHT_MISSING: /usage on the schema/ })
+  for (const args of [['status'], ['pause']]) {
+    t.match(await svc(t, args, { DATABASE_URL: url.href }), {
+      exitCode: 1,
+      errors: [/permission denied .*: the role of DATABASE_URL lacks rights.*"npx svc doctor"/],
+    })
+  }
   await svc(t, ['migrate', '--grant-to', role], { DATABASE_URL: database })
   t.strictSame((await doctor(t, url.href)).codes, [])
 })
@@ -174,7 +180,7 @@ t.test('a task that fails', async (t) => {
   await until(failing, (rows) => rows.length > 0)
   await sql('alter table svc."gone" rename to "__svc.filter_changes"')
   t.match((await doctor(t, database)).found, {
-    TASK_FAILS: /failed 1 times .*__svc\.filter_changes/,
+    TASK_FAILS: /failed \d+ times .*__svc\.filter_changes/,
   })
   await advance(app, 1)
   await until(failing, (rows) => rows.length === 0)

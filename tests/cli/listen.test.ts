@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { drain, receiver } from '@svc/testing'
-import { svcWebhooks } from '@svc/webhooks'
+import { drain, receiver, signed } from '@svc/testing'
+import { svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
+import { providers } from '@svc/webhooks/providers'
 import Fastify from 'fastify'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -13,18 +14,23 @@ import { startSvc, svc } from '../support/svc-command.ts'
 
 const KEY = 'a-bootstrap-key-of-this-test'
 
-async function startHost(t: Test, base = '/_webhooks') {
+async function startHost(t: Test, base = '/_webhooks', options: SvcWebhooksOptions = {}) {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(svcCore, {
     database: await freshDatabase(t),
-    secrets: (name) => (name === 'KEY' ? KEY : null),
+    secrets: (name) => ({ KEY, GITHUB: 'of-the-host' })[name] ?? null,
   })
-  await app.register(svcAuth, { bootstrapKeySecret: 'KEY', webhooksManagementPaths: [base] })
+  await app.register(svcAuth, {
+    bootstrapKeySecret: 'KEY',
+    webhooksManagementPaths: [base],
+    excludePaths: ['/hooks/*'],
+  })
   await app.register(svcWebhooks, {
     allowedEvents: ['order.created', 'order.paid', 'user.created'],
     allowedNetworks: ['127.0.0.0/8'],
     managementBasePath: base,
+    ...options,
   })
   return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
 }
@@ -79,6 +85,91 @@ t.test('with a base path, a secret and --json', async (t) => {
   t.match(await command.ended, { exitCode: 0 })
 })
 
+const SOURCES: SvcWebhooksOptions = {
+  inboundLog: { rawBodies: true },
+  inbound: {
+    github: providers.github({ path: '/hooks/github', secretName: 'GITHUB' }),
+    other: providers.github({ path: '/hooks/other', secretName: 'GITHUB' }),
+  },
+}
+
+const push = (number: number, delivery: string, secret = 'of-the-host') =>
+  signed('github', { ref: 'main', number }, { secret, headers: { 'x-github-delivery': delivery } })
+
+t.test('svc listen --inbound sends what a source of the host accepts, as it came', async (t) => {
+  const { app, url } = await startHost(t, '/_webhooks', SOURCES)
+  const send = (path: string, ...request: Parameters<typeof push>) =>
+    app.inject({ ...push(...request), url: path })
+  t.equal((await send('/hooks/github', 1, 'before')).statusCode, 200)
+  const local = await receiver()
+  t.teardown(() => local.close())
+  const to = new URL('/hooks/github', local.url).href
+  const args = ['listen', '--inbound', '--source', 'github', '--to', to, '--url', url]
+  const command = startSvc(t, args, { SVC_KEY: KEY })
+  await command.says(/listening to .*inbound/)
+  await send('/hooks/github', 2, 'forged', 'another')
+  await send('/hooks/other', 3, 'of-another-source')
+  await send('/hooks/github', 4, 'first')
+  await send('/hooks/github', 4, 'first')
+  await send('/hooks/github', 5, 'second')
+  const received = await local.waitFor(2)
+  t.match(
+    received.map(({ raw, headers }) => [
+      raw,
+      headers['x-github-delivery'],
+      headers['x-github-event'],
+    ]),
+    [
+      [push(4, '').payload, 'first', 'push'],
+      [push(5, '').payload, 'second', 'push'],
+    ],
+  )
+  t.equal(received[0]!.headers['x-hub-signature-256'], '***', 'a signature is not kept')
+  await command.says(/github\.push {2}\S+ {2}200[^]*github\.push {2}\S+ {2}200/)
+  command.interrupt()
+  t.match(await command.ended, { exitCode: 0 })
+  t.equal(local.received.length, 2)
+})
+
+t.test('--resign signs with the secret of the local application', async (t) => {
+  const { app, url } = await startHost(t, '/_webhooks', SOURCES)
+  const local = Fastify()
+  t.teardown(() => local.close())
+  const handled: unknown[] = []
+  await local.register(svcCore, {
+    database: await freshDatabase(t),
+    secrets: (name) => (name === 'LOCAL' ? 'of-this-machine' : null),
+  })
+  await local.register(svcWebhooks, {
+    inbound: { github: providers.github({ path: '/hooks/github', secretName: 'LOCAL' }) },
+  })
+  await local.svc.events.subscribe('github.push', (payload) => void handled.push(payload))
+  const to = `${await local.listen({ port: 0, host: '127.0.0.1' })}/hooks/github`
+  const args = ['listen', '--inbound', '--to', to, '--url', url, '--json']
+  const command = startSvc(t, [...args, '--resign', 'github', '--secret', 'of-this-machine'], {
+    SVC_KEY: KEY,
+  })
+  await command.says(/listening to/)
+  await app.inject({ ...push(7, 'd-7'), url: '/hooks/github' })
+  const [line] = await command.says(/^\{.*\}$/m)
+  t.match(JSON.parse(line), { source: 'github', event: 'github.push', answer: 200, error: null })
+  await drain(local)
+  t.match(handled, [{ number: 7 }])
+  command.interrupt()
+  t.match(await command.ended, { exitCode: 0 })
+})
+
+t.test('without rawBodies --inbound says what the host lacks', async (t) => {
+  const { app, url } = await startHost(t, '/_webhooks', { ...SOURCES, inboundLog: {} })
+  const args = ['listen', '--inbound', '--to', 'http://127.0.0.1:1', '--url', url]
+  const command = startSvc(t, args, { SVC_KEY: KEY })
+  await command.says(/listening to/)
+  await app.inject({ ...push(7, 'd-7'), url: '/hooks/github' })
+  await command.says(/was not kept: set inboundLog: \{ rawBodies: true \}/)
+  command.interrupt()
+  t.match(await command.ended, { exitCode: 0 })
+})
+
 t.test('listen says why it cannot begin', async (t) => {
   const { url } = await startHost(t)
   const to = ['--to', 'http://127.0.0.1:1/hook']
@@ -90,6 +181,21 @@ t.test('listen says why it cannot begin', async (t) => {
     [[...to, '--url', url, '--events', 'none'], { SVC_KEY: KEY }, 2, /none/],
     [[...to, '--url', url], { SVC_KEY: 'another-key-of-this-test' }, 3, /key/],
     [[...to, '--url', 'http://127.0.0.1:1'], { SVC_KEY: KEY }, 3, /cannot be reached/],
+    [[...to, '--url', url, '--source', 'github'], { SVC_KEY: KEY }, 2, /options of --inbound/],
+    [[...to, '--url', url, '--inbound', '--events', 'a'], { SVC_KEY: KEY }, 2, /give --source/],
+    [[...to, '--url', url, '--inbound', '--secret', 'x'], { SVC_KEY: KEY }, 2, /needs --resign/],
+    [
+      [...to, '--url', url, '--inbound', '--resign', 'github'],
+      { SVC_KEY: KEY },
+      2,
+      /needs --secret/,
+    ],
+    [
+      [...to, '--url', url, '--inbound', '--resign', 'none', '--secret', 'x'],
+      { SVC_KEY: KEY },
+      2,
+      /there is no preset "none"/,
+    ],
     [[...to, '--url', `${url}/nowhere`], { SVC_KEY: KEY }, 1, /give --url with the base path/],
   ]
   await Promise.all(

@@ -1,6 +1,7 @@
 /** Verbs that publish or change things, beside a host that runs. */
 import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
+import { Type } from '@sinclair/typebox'
+import { defineEvents, svcCore } from '@svc/core'
 import { drain, receiver } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
@@ -12,6 +13,46 @@ import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { svc } from '../support/svc-command.ts'
 import { until } from '../support/until.ts'
+
+t.test('svc send --via has the host send an example to one webhook', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const SVC_KEY = 'a-bootstrap-key-of-this-test'
+  await app.register(svcCore, {
+    database: await freshDatabase(t),
+    secrets: () => SVC_KEY,
+    events: defineEvents({
+      'order.created': { payload: Type.Object({ id: Type.Number() }), example: { id: 12 } },
+    }),
+  })
+  await app.register(svcAuth, { bootstrapKeySecret: 'KEY' })
+  await app.register(svcWebhooks, {
+    allowedNetworks: ['127.0.0.0/8'],
+    allowedEvents: ['order.created'],
+    transforms: {
+      doubled: ({ payload }) => ({ body: { twice: (payload as { id: number }).id * 2 } }),
+    },
+  })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const partner = await receiver()
+  t.teardown(() => partner.close())
+  const events = ['order.created']
+  const { id } = await app.svc.webhooks.register({ url: partner.url, events, transform: 'doubled' })
+  const args = ['send', 'order.created', '--via', id, '--url', url]
+  t.match(await svc(t, args, { SVC_KEY }), {
+    exitCode: 0,
+    lines: [/^queued order\.created for the webhook \S+, delivery \S+$/],
+  })
+  await drain(app)
+  t.match(partner.received, [{ body: { twice: 24 } }])
+  const unknown = [...args.slice(0, 3), '01900000-0000-7000-8000-000000000000', '--url', url]
+  t.match(await svc(t, unknown, { SVC_KEY }), { exitCode: 1, errors: [/webhook/i] })
+  t.match(await svc(t, [...args, '--payload', '{}'], { SVC_KEY }), {
+    exitCode: 2,
+    errors: [/leave --payload out/],
+  })
+  t.match(await svc(t, args.slice(0, 4), { SVC_KEY }), { exitCode: 2, errors: [/needs --url/] })
+})
 
 async function startHost(t: Test, database: string, schema?: string) {
   const app = Fastify()
@@ -220,6 +261,7 @@ t.test('in another schema, and where tables are missing', async (t) => {
   const env = { DATABASE_URL: database }
   const lacking = await svc(t, ['send', 'order.created', '--schema', 'shop'], env)
   t.match(lacking, { exitCode: 1, errors: [/missing.*npx svc migrate/] })
+  t.notMatch(lacking.errors.join(), /"migrate" is|boot/, 'which are words for a host')
   const app = await startHost(t, database, 'shop')
   await app.ready()
   const args = ['--schema', 'shop']

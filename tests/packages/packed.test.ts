@@ -1,7 +1,8 @@
 // One file, since two that pack at the same time would build into the same folders.
-import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
+import { page, recipe } from '../flows/hosts/support/page.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { freePort, runProgram } from '../support/program.ts'
 import { HOST_PACKAGES, makePackedHost, run, WORKSPACE } from '../support/packed-host.ts'
@@ -14,7 +15,6 @@ const host = makePackedHost([
   'pg',
 ])
 t.teardown(() => rmSync(host, { recursive: true, force: true }))
-const page = readFileSync(join(WORKSPACE, 'docs/hosts/bundles.md'), 'utf8')
 const BIN = join(WORKSPACE, 'tests/node_modules/.bin')
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 const tsc = join(WORKSPACE, 'node_modules/typescript/bin/tsc')
@@ -82,6 +82,59 @@ t.test('a host in CommonJS can require the packages, and import the testing kit'
     status: 0,
     output: '{"a":1}\n',
   })
+})
+
+t.test('the program in CommonJS of the page serves', async (t) => {
+  writeFileSync(join(host, 'server.cjs'), recipe('server.cjs', 'js'))
+  const PORT = await freePort()
+  const environment = { DATABASE_URL: await emptyDatabase(t), BOOTSTRAP_KEY, PORT }
+  const program = runProgram(t, host, 'server.cjs', environment)
+  await program.says(/Server listening/)
+  t.equal((await fetch(`http://localhost:${PORT}/orders`)).status, 401)
+})
+
+t.test('an import that becomes a require compiles as the page says, and runs', (t) => {
+  const folder = join(host, 'common')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }')
+  writeFileSync(
+    join(folder, 'app.ts'),
+    "import { svcAuth } from '@svc/auth'\nimport { svcCore } from '@svc/core'\nconsole.log([svcCore, svcAuth].length)",
+  )
+  const rows = [...page.matchAll(/^\| `(\w+)` +\| `(\w+)` +\| (compiles|error (TS\d+))/gm)]
+  t.equal(rows.length, 4)
+  for (const [, module = '', moduleResolution, , error] of rows) {
+    const config = join(folder, 'tsconfig.json')
+    const { noEmit: _, verbatimModuleSyntax: __, ...options } = strictest
+    // The declarations themselves are checked above.
+    const resolution = { module, moduleResolution, skipLibCheck: true }
+    const compilerOptions = { ...options, ...resolution, outDir: '.' }
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+    const { output } = run(folder, process.execPath, tsc, '-p', config)
+    if (error === undefined) t.equal(output, '', module)
+    else t.match(output, error)
+    t.match(run(folder, process.execPath, 'app.js'), { status: 0, output: '2\n' }, module)
+  }
+  t.end()
+})
+
+t.test('jest and vitest run a test of a host', async (t) => {
+  const folder = join(host, 'runners')
+  mkdirSync(folder)
+  const [, settings] = /`("jest": \{.*?\} \})`/.exec(page) ?? []
+  writeFileSync(join(folder, 'package.json'), `{ "type": "module", ${settings} }`)
+  writeFileSync(join(folder, 'orders.test.js'), recipe('orders.test.js', 'js'))
+  const tools = join(WORKSPACE, 'tests/flows/hosts/tools/node_modules')
+  const DATABASE_URL = await emptyDatabase(t)
+  const runner = (...command: string[]) => run(folder, `DATABASE_URL=${DATABASE_URL}`, ...command)
+  const jest = [process.execPath, join(tools, 'jest/bin/jest.js')]
+  const withFlag = [jest[0]!, '--experimental-vm-modules', jest[1]!]
+  t.match(runner('CI=true', ...withFlag), { status: 0, output: /1 passed/ })
+  t.match(runner('CI=true', ...jest), { status: 1, output: /ES Module/ }, 'without the flag')
+  const vitest = [process.execPath, join(tools, 'vitest/vitest.mjs'), 'run', '--globals']
+  for (const pool of ['forks', 'threads']) {
+    t.match(runner('NO_COLOR=1', ...vitest, `--pool=${pool}`), { status: 0, output: /1 passed/ })
+  }
 })
 
 t.test('what is published finds its own files', async (t) => {
@@ -168,13 +221,6 @@ t.test('the receiver has no dependencies', async (t) => {
     output: 'true\n',
   })
 })
-
-/** The program of the guide of bundles that begins with its name. */
-function recipe(name: string): string {
-  const [, code] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(page) ?? []
-  if (code === undefined) throw new Error(`docs/hosts/bundles.md has no program ${name}`)
-  return code
-}
 
 /** What comes of importing each of the packages in a Node that says it is another version. */
 function answersOf(version: string): string[] {

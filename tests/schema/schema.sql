@@ -223,6 +223,7 @@ CREATE CONSTRAINT TRIGGER take_position_of_event AFTER INSERT ON svc."__svc.even
 
 create table svc."__svc.feed" (
   deleted_to bigint not null,
+  erased_to bigint default 0 not null,
   constraint "__svc.feed_pkey" PRIMARY KEY (deleted_to)
 );
 
@@ -1548,6 +1549,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.mark_of"(published timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+RETURN (((EXTRACT(epoch FROM published) * (1000000)::numeric))::bigint % (1000000000)::bigint);
+
+CREATE OR REPLACE FUNCTION svc."__svc.mark_of_position"(of bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT svc."__svc.mark_of"("__svc.events".published_at) AS "__svc.mark_of" FROM svc."__svc.events" WHERE ("__svc.events"."position" = "__svc.mark_of_position".of));
+
 CREATE OR REPLACE FUNCTION svc."__svc.names_that_mean"(event_name text)
  RETURNS SETOF text
  LANGUAGE sql
@@ -1566,8 +1579,8 @@ BEGIN ATOMIC
          END) n(n);
 END;
 
-CREATE OR REPLACE FUNCTION svc."__svc.newest_position"()
- RETURNS bigint
+CREATE OR REPLACE FUNCTION svc."__svc.newest_position"(OUT newest bigint, OUT mark bigint)
+ RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
@@ -1575,8 +1588,9 @@ declare
   feed_end record;
 begin
   select * into feed_end from svc."__svc.feed_end"();
-  return greatest((select max(position) from svc."__svc.events" where position <= feed_end.settled),
-                  (select deleted_to from svc."__svc.feed"));
+  newest := greatest((select max(position) from svc."__svc.events" where position <= feed_end.settled),
+                     (select deleted_to from svc."__svc.feed"));
+  mark := svc."__svc.mark_of_position"(newest);
 end
 $function$;
 
@@ -1987,7 +2001,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.read_feed"(after bigint, names text[], of_tenant text, walked_at_most integer, most integer, most_bytes bigint)
+CREATE OR REPLACE FUNCTION svc."__svc.read_feed"(after bigint, mark_of_after bigint, names text[], of_tenant text, walked_at_most integer, most integer, most_bytes bigint)
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2007,6 +2021,8 @@ declare
   walked_count int;
   walked_to bigint;
   newest bigint;
+  read_to bigint;
+  mark bigint;
   wanted_names text[];
 begin
   select * into feed_end from svc."__svc.feed_end"();
@@ -2041,7 +2057,7 @@ begin
   )
   select (select count(*) from wanted), count(*), max(position),
          json_agg(json_build_object(
-           'position', position, 'name', name, 'id', id, 'tenant', tenant, 'changed', changed,
+           'position', position, 'mark', svc."__svc.mark_of"(published_at), 'name', name, 'id', id, 'tenant', tenant, 'changed', changed,
            'publishedAt', extract(epoch from published_at)::float8 * 1000, 'payload', payload)
            order by position)
     into found_count, taken_count, last_taken, events
@@ -2063,10 +2079,16 @@ begin
       select max(position) into newest from svc."__svc.events" where position <= settled;
     end if;
   end if;
+  read_to := greatest(after, case when taken_count < found_count then last_taken
+                                  else greatest(walked_to, newest) end);
+  mark := svc."__svc.mark_of_position"(after);
   return json_build_object(
     'events', coalesce(events, '[]'),
-    'to', greatest(after, case when taken_count < found_count then last_taken
-                               else greatest(walked_to, newest) end),
+    'to', read_to,
+    'mark', svc."__svc.mark_of_position"(read_to),
+    'isKnown', mark_of_after is null or mark = mark_of_after
+      or (mark is null and after <= (select greatest(deleted_to, erased_to) from svc."__svc.feed")),
+    'server', extract(epoch from pg_postmaster_start_time())::text,
     'hasMore', taken_count < found_count or walked_count = walked_at_most,
     -- A deletion of events that were not read any more shows in this later statement.
     'deletedTo', (select deleted_to from svc."__svc.feed"),

@@ -26,14 +26,21 @@ export async function dropDatabase(server: string, name: string): Promise<void> 
   const isConnected = async () =>
     (
       await client.query(
-        `select from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
+        // Nodes of Citus keep connections to each other.
+        `select from pg_stat_activity where datname = $1 and backend_type = 'client backend'
+            and application_name not like 'citus%'`,
         [name],
       )
     ).rowCount !== 0
   try {
     const deadline = performance.now() + CLOSING_MS
     while ((await isConnected()) && performance.now() < deadline) await pause(20)
-    await client.query(`drop database if exists ${name} with (force)`)
+    const drop = () => client.query(`drop database if exists ${name} with (force)`)
+    // The background worker of Citus may connect meanwhile, and is not terminated by force.
+    await drop().catch((error: { code?: string }) => {
+      if (error.code === '55006') return drop()
+      throw error
+    })
   } finally {
     await client.end()
   }

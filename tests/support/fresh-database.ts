@@ -21,17 +21,21 @@ export async function freshDatabase(t: Test): Promise<string> {
 
 /** A new database as Postgres makes it, without a table of ours; dropped when the test ends. */
 export async function emptyDatabase(t: Test): Promise<string> {
-  return databaseFor(t, 'template0')
+  const { empty } = await currentRun()
+  return databaseFor(t, empty)
 }
 
-/** An empty database of another encoding or collation: `options` as `create database` takes them. */
+/** An empty database of another encoding or collation: `options` as `create database` takes them. Without Citus. */
 export const emptyDatabaseWith = (t: Test, options: string): Promise<string> =>
   databaseFor(t, `template0 ${options}`)
 
 async function databaseFor(t: Test, template: string): Promise<string> {
   const run = await currentRun()
   const name = `${run.name}_${randomBytes(5).toString('hex')}`
-  await createDatabase(run.server, name, template)
-  t.teardown(() => dropDatabase(run.server, name))
+  const servers = [run.server, ...run.workers]
+  await Promise.all(servers.map((server) => createDatabase(server, name, template)))
+  t.teardown(async () => {
+    for (const server of servers) await dropDatabase(server, name)
+  })
   return withDatabase(run.server, name)
 }

@@ -12,6 +12,8 @@ export interface PostgresProxy {
   reset(): void
   /** Accepts connections and drops all data, as a network that loses packets. */
   silence(): void
+  /** Drops all data of the connections that there are. New ones are let through. */
+  strand(): void
   /** All that is sent arrives `ms` milliseconds late. */
   delay(ms: number): void
   /** What ends a transaction reaches Postgres `ms` milliseconds late: its locks are held meanwhile. */
@@ -46,6 +48,7 @@ export async function proxyPostgres(
   let state: 'open' | 'cut' | 'silent' = 'open'
   let delayMs = 0
   let commitMs = 0
+  const stranded = new WeakSet<Socket>()
   const server = createServer((client) => {
     if (state === 'cut') return client.destroy()
     const upstream = connect(Number(target.port || 5432), target.hostname)
@@ -63,7 +66,7 @@ export async function proxyPostgres(
       let late = 0
       let order = Promise.resolve<unknown>(undefined)
       return from.on('data', (bytes) => {
-        if (state === 'silent') return
+        if (state === 'silent' || stranded.has(from)) return
         const isCommit = commitMs > 0 && from === client && /commit/i.test(bytes.toString('latin1'))
         const lateMs = isCommit ? commitMs : delayMs
         if (lateMs === 0 && late === 0) return void to.write(bytes)
@@ -110,6 +113,9 @@ export async function proxyPostgres(
     },
     silence() {
       state = 'silent'
+    },
+    strand() {
+      for (const socket of sockets) stranded.add(socket)
     },
     delay(ms) {
       delayMs = ms

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
+import { BINARIES_VARIABLE } from './postgres/binaries.ts'
+
 /** A Postgres server that is running. */
 export interface Postgres {
   /** A superuser's connection string to the database `postgres`. */
@@ -20,6 +22,8 @@ export interface OwnPostgres extends Postgres {
   restart: () => void
   /** Kills it, as a machine that fails. Does not wait. */
   kill: () => void
+  /** Kills it with SIGKILL, and starts it again on the same port. Does not wait. */
+  crash: () => void
   /** Of a server that follows it, and becomes a primary by `select pg_promote()`. */
   standby: string | undefined
 }
@@ -35,11 +39,12 @@ export async function usePostgres(): Promise<Postgres> {
  * with this process however this process ends, SIGKILL included. It does not keep the process alive.
  *
  * @param settings server settings over ours, such as `{ fsync: 'on' }`
- * @param options `standby`: with a second server that has each commit before it is acknowledged
+ * @param options `standby`: with a second server, which has each commit before it is acknowledged, or some time
+ *   later (`late`); `binaries`: the folder of the programs, instead of those in node_modules
  */
 export async function startPostgres(
   settings: Record<string, string> = {},
-  { standby = false } = {},
+  { standby = false, binaries }: { standby?: boolean | 'late'; binaries?: string } = {},
 ): Promise<OwnPostgres> {
   // The keeper holds on to the server as long as this pipe is open, and the kernel closes the pipe of
   // a dead process. In a session of its own, the keeper does not hear a terminal's Ctrl-C.
@@ -48,13 +53,13 @@ export async function startPostgres(
     [
       join(import.meta.dirname, 'postgres', 'keeper.ts'),
       JSON.stringify(settings),
-      ...(standby ? ['standby'] : []),
+      ...(standby ? [standby === 'late' ? 'late' : 'standby'] : []),
     ],
     {
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
       windowsHide: true,
-      env: plainEnvironment(),
+      env: { ...plainEnvironment(), ...(binaries && { [BINARIES_VARIABLE]: binaries }) },
     },
   )
   const ended = once(keeper, 'exit')
@@ -77,6 +82,7 @@ export async function startPostgres(
     },
     restart: () => void keeper.stdin.write('restart\n'),
     kill: () => void keeper.stdin.write('kill\n'),
+    crash: () => void keeper.stdin.write('crash\n'),
     standby: said.standby,
   }
 }

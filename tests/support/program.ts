@@ -1,5 +1,4 @@
 /** Programs of the documentation, run as a reader runs them: copied into a folder of their own. */
-import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
@@ -7,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { startNode } from './start-node.ts'
 import { until } from './until.ts'
 
 const TESTS = join(import.meta.dirname, '..')
@@ -18,6 +18,9 @@ export interface Program {
   says(what: RegExp): Promise<RegExpExecArray>
   /** Waits until it ends by itself, and returns the exit code. */
   ended(): Promise<number | null>
+  /** To its standard input. */
+  write(text: string): void
+  signal(name: NodeJS.Signals): void
   /** Asks it to end, and returns the exit code. */
   end(): Promise<number | null>
 }
@@ -39,10 +42,13 @@ export function runProgram(
   environment: Record<string, string>,
   ...options: string[]
 ): Program {
-  const child = spawn(process.execPath, [name, ...options], {
-    cwd: folder,
-    env: { PATH: process.env['PATH']!, ...environment },
-  })
+  // A program in CommonJS requires our TypeScript.
+  const isMeasured = name.endsWith('.cjs') ? false : undefined
+  const child = startNode(
+    [name, ...options],
+    { cwd: folder, env: { PATH: process.env['PATH']!, ...environment } },
+    isMeasured,
+  )
   const exited = once(child, 'close') as Promise<[number | null]>
   // Not at its exit: what it printed last may not have been read then.
   let hasEnded = false
@@ -63,6 +69,8 @@ export function runProgram(
       const [code] = await exited
       return code
     },
+    write: (text) => void child.stdin.write(text),
+    signal: (name) => void child.kill(name),
     end() {
       child.kill('SIGTERM')
       return program.ended()

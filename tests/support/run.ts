@@ -1,5 +1,6 @@
 // `pnpm test`: starts Postgres, makes the template, runs tap with the arguments given, ends all of it.
 // `--with node@22.19` and the like: with another version, see other-versions.ts.
+// `--citus URL`: on a cluster of Citus, see citus.ts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, statSync } from 'node:fs'
@@ -7,6 +8,7 @@ import { availableParallelism, constants } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { CITUS_VARIABLE, splitCitus } from './citus.ts'
 import { whenOrphaned } from './orphan.ts'
 import { runWith, splitArguments } from './other-versions.ts'
 import { startRun } from './start-run.ts'
@@ -20,9 +22,9 @@ const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/svc-tests')
 /** How long the testing kit waits: on a busy machine all of it may take many times as long. */
 const SLOW_MACHINE = { SVC_TESTING_TIMEOUT_MS: '120000' }
 
-const { versions, others: given } = splitArguments(
-  process.argv.slice(2).filter((argument) => argument !== '--'),
-)
+const { citus, others } = splitCitus(process.argv.slice(2).filter((argument) => argument !== '--'))
+if (citus !== undefined) process.env[CITUS_VARIABLE] = citus
+const { versions, others: given } = splitArguments(others)
 if (versions.length > 0) process.exit(await runWith(versions, import.meta.filename, given))
 
 let interrupted: NodeJS.Signals | undefined

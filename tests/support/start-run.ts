@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
+import { CITUS_VARIABLE, closeDatabase, createEmpty, findCluster, serverOf } from './citus.ts'
 import {
   createDatabase,
   dropDatabasesOf,
@@ -20,22 +21,37 @@ interface StartedRun {
 
 /** Finds or starts the server, sweeps what killed runs have left there, and makes the template. */
 export async function startRun(): Promise<StartedRun> {
-  const { url: server, stop } = await usePostgres()
+  const citus = process.env[CITUS_VARIABLE]
+  const { url: server, stop } = citus ? { url: citus, stop: async () => {} } : await usePostgres()
   const name = `svc_test_${randomBytes(5).toString('hex')}`
   const template = `${name}_template`
   try {
-    // The session comes before the first database: no moment in which another run could sweep it.
-    const endSession = await openSession(server, name)
+    const cluster = citus ? await findCluster(citus) : undefined
+    const workers = cluster?.workers.map((node) => serverOf(server, node)) ?? []
+    const servers = [server, ...workers]
+    // The sessions come before the first database: no moment in which another run could sweep it.
+    const endSessions = await Promise.all(servers.map((one) => openSession(one, name)))
     const end = async () => {
-      await dropDatabasesOf(server, name)
-      await endSession()
+      for (const one of servers) await dropDatabasesOf(one, name)
+      for (const endSession of endSessions) await endSession()
       await stop()
     }
-    await sweepDatabases(server)
-    await createDatabase(server, template, 'template0')
+    for (const one of servers) await sweepDatabases(one)
+    const empty = cluster ? `${name}_empty` : 'template0'
+    if (cluster) {
+      await createEmpty(servers, [cluster.coordinator, ...cluster.workers], empty)
+      for (const one of servers) await closeDatabase(one, empty)
+    }
+    for (const one of servers) await createDatabase(one, template, empty)
     const { postgres, fastify } = await migrateTemplate(withDatabase(server, template))
-    const versions = `Node ${process.versions.node}, Postgres ${postgres}, Fastify ${fastify}`
-    return { run: { server, name, template }, versions, end }
+    if (cluster) for (const one of servers) await closeDatabase(one, template)
+    const versions = [
+      `Node ${process.versions.node}`,
+      `Postgres ${postgres}`,
+      ...(cluster ? [`Citus ${cluster.version} with ${workers.length} workers`] : []),
+      `Fastify ${fastify}`,
+    ].join(', ')
+    return { run: { server, workers, name, empty, template }, versions, end }
   } catch (error) {
     await stop()
     throw error

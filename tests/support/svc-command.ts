@@ -1,12 +1,13 @@
 /** The command `svc`, run as a user runs it: a process of its own. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { startNode } from './start-node.ts'
 import { until } from './until.ts'
 
-const BIN = fileURLToPath(new URL('../../packages/cli/src/svc.ts', import.meta.url))
+/** The program. */
+export const BIN = fileURLToPath(new URL('../../packages/cli/src/svc.ts', import.meta.url))
 const ROOT = join(import.meta.dirname, '../..')
 /** Most of what a short command costs is to compile what it imports. */
 const NODE_COMPILE_CACHE = join(ROOT, '.tap/compile-cache')
@@ -50,7 +51,7 @@ export function startSvc(
   env: Record<string, string> = {},
   { folder = ROOT }: Place = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, [BIN, ...args], {
+  const child = startNode([BIN, ...args], {
     cwd: folder,
     env: { PATH: process.env['PATH']!, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

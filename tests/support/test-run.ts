@@ -2,8 +2,12 @@
 export interface TestRun {
   /** Connection string to a database from which others can be created. */
   server: string
+  /** The same of the workers of a cluster of Citus, whose coordinator the server is; else none. */
+  workers: string[]
   /** What the names of all its databases begin with. */
   name: string
+  /** The template of databases without a table of ours. */
+  empty: string
   template: string
 }
 

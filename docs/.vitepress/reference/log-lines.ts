@@ -37,6 +37,18 @@ export const LOG_LINES: Record<string, LogLine[]> = {
       IF_IT_LASTS,
     ),
     line(
+      'warn',
+      'Postgres refuses writes at the moment; what is refused is tried again, or its caller gets an error',
+      'Its disk is full, or it is a standby. `err` has its words.',
+      'Make room on the disk, or let the primary come back.',
+    ),
+    line(
+      'info',
+      'the database is the coordinator of a Citus cluster',
+      'At boot. `version` is that of Citus.',
+      'Nothing. See [Citus](../operate/citus.md).',
+    ),
+    line(
       'debug',
       'LISTEN connection lost, falling back to polling',
       'Jobs of other processes start later, until the connection is made again.',

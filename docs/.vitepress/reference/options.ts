@@ -8,7 +8,7 @@ const PLUGINS = [
 ]
 
 /** Options of options are named so. */
-const NESTED = /\b\w+(?:Options|Limit|Quota|Plan|PlanOfTenant)\b/g
+const NESTED = /\b\w+(?:Options|Config|Limit|Quota|Plan|PlanOfTenant)\b/g
 
 export function optionsPage(): string {
   const parts = PLUGINS.map((plugin) => {

@@ -1,5 +1,7 @@
-/** The migrations of this package. */
+/** What commands do with the tables of this package. */
 import { packageFolder, type Core } from '@svc/core/internal'
+
+export { findUserByEmail } from './tables/users.ts'
 
 const FOLDER = new URL('sql/', packageFolder('@svc/auth', import.meta.url))
 

@@ -6,10 +6,10 @@ import type * as OfAuth from '@svc/auth'
 import type { SvcAuthOptions } from '@svc/auth'
 import type * as OfCore from '@svc/core'
 import type { Svc } from '@svc/core'
-import { declaredOptions, installed, withDatabase } from '@svc/core/internal'
 import type * as OfWebhooks from '@svc/webhooks'
 import type { SvcWebhooksOptions } from '@svc/webhooks'
 import type { FastifyPluginAsync } from 'fastify'
+import { loadCore } from './load-core.ts'
 import type { Context } from './verb.ts'
 
 type Plugin = readonly [FastifyPluginAsync<object>, object]
@@ -28,6 +28,7 @@ export async function withHost<T>(
   run: (svc: Svc) => Promise<T>,
 ): Promise<T> {
   const { databaseUrl: url, log, signal } = context
+  const { declaredOptions, withDatabase } = await loadCore()
   const declared = await withDatabase({ url, schema, log }, ({ db }) =>
     declaredOptions(db).catch((error: { code?: string }) => {
       // Without tables the boot fails, with the words for it.
@@ -95,11 +96,15 @@ async function webhooksFor(context: Context, options: SvcWebhooksOptions): Promi
 const ROLE = 'role:'
 
 /** A package of the folder in which the command runs, or the package that is installed beside the command. */
-async function packageOf<Module>({ folder }: Context, name: string): Promise<Module> {
+export async function packageOf<Module>({ folder }: Context, name: string): Promise<Module> {
+  const { installed } = await loadCore()
   const found = pathIn(folder, name)
   const module = found ? await import(pathToFileURL(found).href) : await installed(name)
   if (module) return module as Module
-  throw new Error(`${name} is not installed in this folder: run "npm install ${name}"`)
+  const [, packageName] = /^(@svc\/[^/]+)/.exec(name)!
+  throw new Error(
+    `${packageName} is not installed in this folder: run "npm install ${packageName}"`,
+  )
 }
 
 function pathIn(folder: string, name: string): string | undefined {

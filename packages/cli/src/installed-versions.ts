@@ -16,6 +16,10 @@ const PACKAGES = [
   'pg',
 ]
 
+/** Of this command; all packages have the same. */
+export const ownVersion = (): string =>
+  (createRequire(import.meta.url)('@svc/cli/package.json') as { version: string }).version
+
 /** By the name of the package. */
 export async function installedVersions(folder: string): Promise<Record<string, string>> {
   const { resolve } = createRequire(join(folder, 'package.json'))

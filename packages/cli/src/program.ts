@@ -1,5 +1,6 @@
 /** `npx svc <verb>`: the verbs, and which exit code an error has. */
 import { Command, CommanderError } from 'commander'
+import { ownVersion } from './installed-versions.ts'
 import {
   Context,
   TO_DO,
@@ -14,6 +15,7 @@ import {
 import { createKey } from './verbs/create-key.ts'
 import { doctor } from './verbs/doctor.ts'
 import { info } from './verbs/info.ts'
+import { init } from './verbs/init.ts'
 import { listen } from './verbs/listen.ts'
 import { migrate } from './verbs/migrate.ts'
 import { pause, resume } from './verbs/pause.ts'
@@ -24,6 +26,7 @@ import { sink } from './verbs/sink.ts'
 import { status } from './verbs/status.ts'
 
 const VERBS: AddVerb[] = [
+  init,
   secret,
   createKey,
   migrate,
@@ -40,7 +43,8 @@ const VERBS: AddVerb[] = [
 
 const HELP = `
 Environment:
-  DATABASE_URL  connection string of the database
+  DATABASE_URL  connection string of the database; several hosts are separated by commas
+  PGPASSFILE    a file with its password, where the connection string has none
   SVC_KEY       an API key, for the verbs with --url
   NO_COLOR      without colours, as in a pipe
 
@@ -56,6 +60,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const program = new Command('svc')
     .usage('<verb> [options]')
     .description('Runs and inspects hosts with @svc/core, @svc/auth and @svc/webhooks.')
+    .version(ownVersion(), '--version', 'print the version of this command')
     .addHelpText('after', HELP)
     .helpCommand(false)
     .configureOutput({
@@ -76,11 +81,29 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     const { message, code } = error as Error & { code?: unknown }
     const named = typeof code === 'string' ? ` (${code})` : ''
     context.err(
-      `${context.styleErr('red', `svc ${args[0]}:`)} ${message.replace(/^svcCore: /, '')}${named}`,
+      `${context.styleErr('red', `svc ${args[0]}:`)} ${forCommand(message, code)}${named}`,
     )
     return exitCodeOf(error as Error)
   }
 }
+
+const NO_RIGHT = '42501'
+
+/** Errors of core are written for hosts, which have options and boot. Those of Postgres know no remedy. */
+function forCommand(message: string, code: unknown): string {
+  if (code === NO_RIGHT) {
+    return `${message}: the role of DATABASE_URL lacks rights, which "npx svc doctor" names`
+  }
+  return FOR_HOSTS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), message)
+}
+
+const FOR_HOSTS: [string | RegExp, string][] = [
+  [/^svcCore: /, ''],
+  ['the option "database" (by default the secret DATABASE_URL)', 'DATABASE_URL'],
+  ['the option "migrate" is "check", and ', ''],
+  [', then boot again', ''],
+  ['or boot once as a role', 'or use a role'],
+]
 
 const OF_CODES: Record<string, ExitCode> = {
   SVC_CORE_DATABASE_UNREACHABLE: UNREACHABLE,

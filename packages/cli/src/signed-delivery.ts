@@ -1,5 +1,5 @@
-/** A delivery as @svc/webhooks makes it: its envelope, its headers and its signatures. */
-import { createHmac } from 'node:crypto'
+/** A delivery as a host sends it: its envelope, its headers and its signatures. */
+import { ownSignature, standardSignature } from '@svc/receiver/internal'
 
 export interface Delivery {
   event: string
@@ -8,15 +8,13 @@ export interface Delivery {
   tenant: string | null
 }
 
-const PREFIX = 'whsec_'
-
 export function signedDelivery(
   { event, payload, deliveryId, tenant }: Delivery,
   secret: string,
 ): { headers: Record<string, string>; body: string } {
   const body = JSON.stringify({ event, payload, deliveryId })
-  const timestamp = String(Math.floor(Date.now() / 1000))
-  const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
+  const bytes = Buffer.from(body)
+  const timestamp = Math.floor(Date.now() / 1000)
   return {
     body,
     headers: {
@@ -24,21 +22,14 @@ export function signedDelivery(
       'x-svc-delivery-id': deliveryId,
       'x-svc-event': event,
       'x-svc-attempt': '1',
-      'x-svc-timestamp': timestamp,
-      'x-svc-signature': `sha256=${signature}`,
+      'x-svc-timestamp': String(timestamp),
+      'x-svc-signature': ownSignature(secret, timestamp, bytes),
       ...(tenant !== null && { 'x-svc-tenant': tenant }),
-      ...(secret.startsWith(PREFIX) && standardHeaders(secret, deliveryId, timestamp, body)),
+      ...(secret.startsWith('whsec_') && {
+        'webhook-id': deliveryId,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': standardSignature(secret, deliveryId, timestamp, bytes),
+      }),
     },
-  }
-}
-
-/** Standard Webhooks 1.0: the key is the base64 of the secret. */
-function standardHeaders(secret: string, id: string, timestamp: string, body: string) {
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${signature}`,
   }
 }

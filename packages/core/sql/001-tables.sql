@@ -39,7 +39,9 @@ create sequence svc."__svc.event_positions" owned by svc."__svc.events".position
 -- How far the feed is deleted: one row.
 create table svc."__svc.feed" (
   -- The highest position of an event that was deleted since it was old.
-  deleted_to bigint primary key
+  deleted_to bigint primary key,
+  -- The highest position of an event that was erased with its tenant.
+  erased_to bigint not null default 0
 );
 
 insert into svc."__svc.feed" (deleted_to) values (0);

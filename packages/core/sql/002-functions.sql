@@ -233,8 +233,19 @@ create constraint trigger take_position_of_event
 -- Also in a session that acts as a replica.
 alter table svc."__svc.events" enable always trigger take_position_of_event;
 
--- The position of the newest event before which no open transaction has any: what follows it is new.
-create function svc."__svc.newest_position"() returns bigint
+-- What tells an event from another one that has the same position: a server that lacked the last commits took over,
+-- and gave their positions to other events.
+create function svc."__svc.mark_of"(published timestamptz) returns bigint
+language sql stable
+return (extract(epoch from published) * 1000000)::bigint % 1000000000;
+
+-- Null where there is no such event.
+create function svc."__svc.mark_of_position"(of bigint) returns bigint
+language sql stable
+return (select svc."__svc.mark_of"(published_at) from svc."__svc.events" where position = of);
+
+-- The position of the newest event before which no open transaction has any, and its mark: what follows it is new.
+create function svc."__svc.newest_position"(out newest bigint, out mark bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -242,15 +253,19 @@ declare
   feed_end record;
 begin
   select * into feed_end from svc."__svc.feed_end"();
-  return greatest((select max(position) from svc."__svc.events" where position <= feed_end.settled),
-                  (select deleted_to from svc."__svc.feed"));
+  newest := greatest((select max(position) from svc."__svc.events" where position <= feed_end.settled),
+                     (select deleted_to from svc."__svc.feed"));
+  mark := svc."__svc.mark_of_position"(newest);
 end
 $$;
 
 -- A page of the feed, as JSON: the events after a position whose names are wanted, in their order, and the position
--- up to which these are all. Where old events after that position were deleted, `deletedTo` is above it.
+-- up to which these are all. Where old events after that position were deleted, `deletedTo` is above it. Where another
+-- event, or none, has that position by now, `isKnown` is false.
 create function svc."__svc.read_feed"(
   after bigint,
+  -- Null where it has none.
+  mark_of_after bigint,
   -- What recipients may ask for, see "names_that_mean"; of the events that some process makes deliveries of.
   names text[],
   -- Null: the events of all tenants; '': those of none.
@@ -279,6 +294,8 @@ declare
   walked_count int;
   walked_to bigint;
   newest bigint;
+  read_to bigint;
+  mark bigint;
   wanted_names text[];
 begin
   select * into feed_end from svc."__svc.feed_end"();
@@ -313,7 +330,7 @@ begin
   )
   select (select count(*) from wanted), count(*), max(position),
          json_agg(json_build_object(
-           'position', position, 'name', name, 'id', id, 'tenant', tenant, 'changed', changed,
+           'position', position, 'mark', svc."__svc.mark_of"(published_at), 'name', name, 'id', id, 'tenant', tenant, 'changed', changed,
            'publishedAt', extract(epoch from published_at)::float8 * 1000, 'payload', payload)
            order by position)
     into found_count, taken_count, last_taken, events
@@ -335,10 +352,16 @@ begin
       select max(position) into newest from svc."__svc.events" where position <= settled;
     end if;
   end if;
+  read_to := greatest(after, case when taken_count < found_count then last_taken
+                                  else greatest(walked_to, newest) end);
+  mark := svc."__svc.mark_of_position"(after);
   return json_build_object(
     'events', coalesce(events, '[]'),
-    'to', greatest(after, case when taken_count < found_count then last_taken
-                               else greatest(walked_to, newest) end),
+    'to', read_to,
+    'mark', svc."__svc.mark_of_position"(read_to),
+    'isKnown', mark_of_after is null or mark = mark_of_after
+      or (mark is null and after <= (select greatest(deleted_to, erased_to) from svc."__svc.feed")),
+    'server', extract(epoch from pg_postmaster_start_time())::text,
     'hasMore', taken_count < found_count or walked_count = walked_at_most,
     -- A deletion of events that were not read any more shows in this later statement.
     'deletedTo', (select deleted_to from svc."__svc.feed"),

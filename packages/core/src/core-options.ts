@@ -13,6 +13,7 @@ import {
   type OptionRules,
   type ResolvedOptions,
 } from './options/check-options.ts'
+import type { DatabaseConfig } from './postgres/host-list.ts'
 import { DEFAULT_SCHEMA } from './postgres/schema-names.ts'
 
 /** `…_jobs` may be the schema of another application's queues; others have the tables of the host. */
@@ -53,10 +54,11 @@ export interface WorkerOptions {
  */
 export interface SvcCoreOptions {
   /**
-   * The database of the tables and queues. A given pool is never ended.
+   * The database of the tables and queues. A given pool is never ended. A connection string or a config may
+   * list several hosts: see {@link DatabaseConfig}.
    * @default the secret `DATABASE_URL`
    */
-  database?: string | pg.PoolConfig | pg.Pool | undefined
+  database?: string | DatabaseConfig | pg.Pool | undefined
   /**
    * The schema of the tables; those of the queues are in `<schema>_jobs`. Another name gives a second
    * application in the same database tables, functions, channels and locks of its own. A lower-case letter

@@ -106,7 +106,7 @@ export class RunningCore implements Core {
       !database.pooled,
       (error) =>
         log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
-      database.names,
+      database,
     )
     this.#liveness = createLiveness(database, this.notifications)
     this.requestDb = this.#liveness.bounded(database.db)
@@ -177,6 +177,7 @@ export class RunningCore implements Core {
       this.#periodicTasks,
       telemetry,
       pauses,
+      boot.citus,
     )
     const maintenance = this.#liveness.bounded(database.maintenance)
     this.#erasure = new TenantErasure(maintenance, this.#packages, log)

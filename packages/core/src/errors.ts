@@ -23,6 +23,12 @@ export const DatabaseNotUtf8 = createError<[string]>(
   500,
 )
 
+/**
+ * The database has Citus, and our tables cannot be local ones of its coordinator: the message names what is
+ * in the way, and what to do. Thrown at boot.
+ */
+export const CitusUnusable = createError<[string]>('SVC_CORE_CITUS_UNUSABLE', '%s', 500)
+
 /** The role may not do what the boot needs; the message names the right. Thrown at boot. */
 export const RightsMissing = createError<[string]>('SVC_CORE_RIGHTS_MISSING', '%s', 500)
 

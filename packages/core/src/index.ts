@@ -2,6 +2,7 @@ import './node-version.ts'
 
 export { svcCore, svcCore as default } from './plugin.ts'
 export { createSvc, type CreateSvcOptions, type SvcWithoutServer } from './create-svc.ts'
+export type { DatabaseConfig } from './postgres/host-list.ts'
 export type { SvcCoreOptions, WorkerOptions } from './core-options.ts'
 // With a star, so that `declare module '@svc/core'` can extend the interface.
 export * from './svc.ts'
@@ -51,6 +52,7 @@ export {
   DatabaseFailed,
   Busy,
   Closed,
+  CitusUnusable,
   DatabaseNotUtf8,
   DatabaseTooOld,
   DatabaseUnreachable,

@@ -71,7 +71,7 @@ export {
 export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
 export { FeedDeleted, type FeedReader, type InTurn } from './events/feed.ts'
 export { deletePause, insertPause } from './jobs/pauses-table.ts'
-export type { FeedRow } from './events/feed-table.ts'
+export type { FeedRow, Place } from './events/feed-table.ts'
 export type {
   Attributes,
   Counter,
@@ -165,4 +165,5 @@ export {
   type HostFacts,
   type ServerFacts,
 } from './upkeep/inspect.ts'
+export type { FailingWebhooks } from './upkeep/installed-packages.ts'
 export { VERSION } from './package-folder.ts'

@@ -5,6 +5,7 @@ import { InvalidOption } from './errors.ts'
 import { Catalogue } from './events/catalogue.ts'
 import { isBossInstalled } from './jobs/pg-boss/boss-tables.ts'
 import { startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
+import { assertCitusUsable, CITUS_VERSION, letCitusKnow } from './migrations/citus.ts'
 import { migrate, type MigrationBoot } from './migrations/migrate.ts'
 import { withMigrationLock } from './migrations/migration-lock.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
@@ -47,15 +48,26 @@ export async function openCore(
   const database = await openDatabase(await whichDatabase(settings, secrets), logError, {
     readers: settings.readers,
     names: namesOf(settings.schema),
+    logRefusal: (error) =>
+      log.warn(
+        { err: loggable(error) },
+        'Postgres refuses writes at the moment; what is refused is tried again, or its caller gets an error',
+      ),
   })
   try {
     const isCheck = settings.migrate === 'check'
-    const boot = { pool: database.pool, workerPool: database.workerPool, log, signal, isCheck }
+    const { pool, workerPool } = database
     return await explainingRights(database.db, async () => {
       const { rows } = await database.db.query(
-        'select extract(epoch from now())::float8 * 1000 as now',
+        `select extract(epoch from now())::float8 * 1000 as now, ${CITUS_VERSION} as citus`,
       )
-      const startedAt = new Date(rows[0].now)
+      const { now, citus } = rows[0] as { now: number; citus: string | null }
+      const startedAt = new Date(now)
+      const boot = { pool, workerPool, log, signal, isCheck, citus }
+      if (citus !== null) {
+        await assertCitusUsable(database.db, citus)
+        log.info({ version: citus }, 'the database is the coordinator of a Citus cluster')
+      }
       await migrate(boot, '@svc/core', MIGRATIONS)
       const start = () =>
         startBoss(database, isCheck, {
@@ -65,6 +77,7 @@ export async function openCore(
       // pg-boss takes its lock after it has made the schema: of two processes that make it at once one fails.
       const mayStart = isCheck || (await isBossInstalled(database.db))
       const boss = mayStart ? await start() : await withMigrationLock(boot, start)
+      await letCitusKnow(boot, 'pg-boss')
       return { boot, log, database, boss, secrets, catalogue, cipher, telemetry, startedAt }
     })
   } catch (error) {

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { readFileSync } from 'node:fs'
 
 /**
  * The folder of a package, with its `package.json` and the files that are no code. In a bundle these
@@ -8,13 +8,13 @@ import { createRequire } from 'node:module'
  * @param module the `import.meta.url` of a module in its `src` or `dist`; a bundle in CommonJS has none
  */
 export function packageFolder(name: string, module: string | undefined): URL {
-  let found: string | undefined
+  let found: PackageFile | undefined
   try {
-    found = (createRequire(module!)('../package.json') as { name?: string }).name
+    found = packageFileIn(new URL('../', module))
   } catch {
     // not there
   }
-  if (found !== name) {
+  if (found?.name !== name) {
     throw new Error(
       `${name} is in a bundle, where its files (package.json, sql/) are missing: leave the packages out of the bundle, with --packages=external or --external:@svc/* of esbuild, or what your bundler has for it, and deploy node_modules beside it`,
     )
@@ -29,6 +29,14 @@ export function packageFolder(name: string, module: string | undefined): URL {
 export const PACKAGE_FOLDER = packageFolder('@svc/core', import.meta.url)
 
 /** The version of this package. */
-export const { version: VERSION } = createRequire(PACKAGE_FOLDER)('./package.json') as {
+export const { version: VERSION } = packageFileIn(PACKAGE_FOLDER)
+
+interface PackageFile {
+  name: string
   version: string
+}
+
+/** Read as a file: jest has a `require` of its own, which knows no URLs of folders. */
+function packageFileIn(folder: URL): PackageFile {
+  return JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')) as PackageFile
 }

@@ -53,6 +53,7 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
  *   `encryption` is not a key
  * - DatabaseUnreachable, DatabaseTooOld, DatabaseNotUtf8: Postgres does not answer, is older than 15, or
  *   the database has another encoding than UTF8
+ * - CitusUnusable: the database has Citus, and is no place for our tables; the message says why
  * - RightsMissing: the role lacks a right, which the message names
  * - SchemaMissing: with `migrate: 'check'`, a table or a queue is missing, which the message names
  * - JobsSchemaDiffers: the tables of pg-boss are not those that the statements need

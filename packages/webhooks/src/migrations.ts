@@ -1,7 +1,9 @@
-/** What this package keeps in the database: tables, partitions of the delivery log, a queue. */
+/** What commands do with what this package keeps in the database: tables, partitions of the delivery log, a queue. */
 import { packageFolder, type Core } from '@svc/core/internal'
 import { QUEUE } from './outbound/delivery-queue.ts'
 import { makeLogDays } from './tables/delivery-log-days.ts'
+
+export { findFailingWebhooks } from './tables/webhook-health.ts'
 
 const FOLDER = new URL('sql/', packageFolder('@svc/webhooks', import.meta.url))
 

@@ -29,7 +29,12 @@ t.test('a page reads its rows and no others, and a rare event is found in portio
   const { pool, plans } = explainingPool(t, database)
   const read = async (after: number, names: string[], tenant: string | null, limit = 100) => {
     plans.length = 0
-    const page = await readFeed(pool, { after, names, tenant, limit })
+    const page = await readFeed(pool, {
+      after: { position: after, mark: null },
+      names,
+      tenant,
+      limit,
+    })
     const nodes = plans.flatMap(nodesOf)
     t.notOk(
       nodes.some(

@@ -123,7 +123,7 @@ t.test('a migration that never gets its lock says which session holds it', async
 
   const { signal } = new AbortController()
   // Longer than one try: the session is looked up while a try waits.
-  const boot = { pool, workerPool, log, signal, giveUpMs: 5000 }
+  const boot = { pool, workerPool, log, signal, giveUpMs: 5000, citus: null }
   await t.rejects(migrate(boot, 'test', pathToFileURL(`${folder}/`)), {
     code: 'SVC_CORE_MIGRATION_BLOCKED',
     message: new RegExp(

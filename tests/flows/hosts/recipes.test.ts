@@ -1,25 +1,13 @@
 import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import t, { type Test as Tap } from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { folderOf, freePort, runProgram } from '../../support/program.ts'
 import { until } from '../../support/until.ts'
+import { page, recipe } from './support/page.ts'
 
-const HOSTS = join(import.meta.dirname, '../../../docs/hosts')
-const pages = globSync('*.md', { cwd: HOSTS }).map((page) =>
-  readFileSync(join(HOSTS, page), 'utf8'),
-)
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
-
-/** The program of docs/hosts that begins with its name. */
-function recipe(name: string): string {
-  const [, code] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(pages.join('')) ?? []
-  if (code === undefined) throw new Error(`docs/hosts has no program ${name}`)
-  return code
-}
 
 async function start(t: Tap, code: string, environment: Record<string, string> = {}) {
   const database = await emptyDatabase(t)
@@ -90,8 +78,7 @@ t.test('a limit by address counts requests with wrong keys', async (t) => {
 })
 
 t.test('fastify-cli waits for the work in progress with close-grace-delay', async (t) => {
-  const [, options = ''] =
-    /fastify start (--close-grace-delay \d+) app\.js/.exec(pages.join('')) ?? []
+  const [, options = ''] = /fastify start (--close-grace-delay \d+) app\.js/.exec(page) ?? []
   const folder = await folderOf(t, {
     'app.js': `
       import fp from 'fastify-plugin'

@@ -12,8 +12,13 @@ export interface Binaries {
   postgres: string
 }
 
+/** The folder of other programs than those in node_modules. */
+export const BINARIES_VARIABLE = 'SVC_TEST_POSTGRES_BINARIES'
+
 /** The binaries from node_modules; a copy in the folder where the user cannot get at node_modules. */
 export async function binariesFor(user: User, folder: string): Promise<Binaries> {
+  const other = process.env[BINARIES_VARIABLE]
+  if (other) return { initdb: join(other, 'initdb'), postgres: join(other, 'postgres') }
   const installed = await installedBinaries()
   if (user.uid === undefined || (await isOpenToAll(dirname(installed.postgres)))) return installed
 

@@ -113,13 +113,14 @@ export const REPLICATED = { wal_level: 'replica', max_wal_senders: '4' }
 
 /**
  * A copy of a running server, which follows it. From then on no commit of the primary is acknowledged before the
- * standby has it.
+ * standby has it, unless it may be late.
  */
 export async function startStandby(
   cluster: Cluster,
   primary: Server,
   data: string,
   user: User,
+  isLate: boolean,
 ): Promise<Server> {
   const client = new pg.Client(primary.url)
   await client.connect()
@@ -129,16 +130,20 @@ export async function startStandby(
     await promisify(execFile)('cp', ['-a', cluster.data, data])
     const { rows } = await client.query('select labelfile from pg_backup_stop(false)')
     await rm(join(data, 'postmaster.pid'))
-    const files = { backup_label: rows[0].labelfile as string, 'standby.signal': '' }
+    const { hostname, port, password } = new URL(primary.url)
+    const primaryIs = `host=${hostname} port=${port} user=postgres password=${password} application_name=standby`
+    const files = {
+      backup_label: rows[0].labelfile as string,
+      'standby.signal': '',
+      // Not as an argument: a test may take it away.
+      'postgresql.auto.conf': `primary_conninfo = '${primaryIs}'\n`,
+    }
     for (const [name, text] of Object.entries(files)) {
       await writeFile(join(data, name), text)
       if (user.uid !== undefined) await chown(join(data, name), user.uid, user.gid)
     }
-    const { hostname, port, password } = new URL(primary.url)
-    const standby = await startServer({ ...cluster, data }, user, {
-      ...REPLICATED,
-      primary_conninfo: `host=${hostname} port=${port} user=postgres password=${password} application_name=standby`,
-    })
+    const standby = await startServer({ ...cluster, data }, user, REPLICATED)
+    if (isLate) return standby
     await client.query(`alter system set synchronous_standby_names = 'standby'`)
     await client.query('select pg_reload_conf()')
     const isSync = async () =>

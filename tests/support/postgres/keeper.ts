@@ -1,18 +1,21 @@
 // Starts one Postgres, says where it is in one line of JSON, and waits for its standard input to
 // end: that is its owner's wish or its owner's death. Then it stops the server and removes its files.
-// "restart" on its standard input makes it shut the server down and start it again, "kill" kills it. With
-// the argument "standby" a second server follows the first, and outlives it.
+// "restart" on its standard input makes it shut the server down and start it again, "crash" kill it and start
+// it again, "kill" kills it. With the argument "standby" or "late" a second server follows the first, and
+// outlives it.
 import { on } from 'node:events'
 import { closeSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import { makeCluster, REPLICATED, startServer, startStandby, type Server } from './cluster.ts'
 import { makeFolder, makeFolderInMemory, sweepFolders } from './folders.ts'
 import { unprivilegedUser } from './user.ts'
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
-const hasStandby = process.argv[3] === 'standby'
+const hasStandby = process.argv[3] !== undefined
+const isLate = process.argv[3] === 'late'
 
 const released = new Promise<void>((resolve) => {
   process.stdin.on('end', resolve).on('error', resolve).resume()
@@ -36,7 +39,7 @@ try {
   server = await startServer(cluster, user, all)
   const { port } = new URL(server.url)
   const standby = hasStandby
-    ? await startStandby(cluster, server, join(inMemory ?? folder, 'standby'), user)
+    ? await startStandby(cluster, server, join(inMemory ?? folder, 'standby'), user, isLate)
     : undefined
   answer({ url: server.url, standby: standby?.url })
   for (;;) {
@@ -44,6 +47,12 @@ try {
     const next = await Promise.race([released, standby?.ended ?? server.ended, wish])
     if (next === 'kill') {
       server.kill()
+      continue
+    }
+    if (next === 'crash') {
+      server.kill()
+      await server.ended
+      server = await startAfterCrash(() => startServer(cluster, user, { ...all, port }))
       continue
     }
     await server.stop()
@@ -60,6 +69,18 @@ try {
   }
 }
 process.exit()
+
+/** The other processes of a server that was killed keep its memory until they see that it is gone. */
+async function startAfterCrash(start: () => Promise<Server>): Promise<Server> {
+  for (let triesLeft = 100; ; triesLeft--) {
+    try {
+      return await start()
+    } catch (error) {
+      if (triesLeft === 0) throw error
+      await pause(100)
+    }
+  }
+}
 
 function answer(said: { url: string; standby: string | undefined } | { error: string }): void {
   try {

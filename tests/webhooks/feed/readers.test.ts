@@ -101,3 +101,15 @@ t.test('one statement reads for all that wait, and large pages are cut', async (
   for (const page of await Promise.all(waiting)) t.match(page.events, [{ id: 'for all' }])
   t.ok(reads <= 106, `${reads} reads`)
 })
+
+t.test('a cursor outlives its event where that is erased with its tenant', async (t) => {
+  const { app } = await startGuarded(t)
+  const { events, webhooks } = app.svc
+  await events.publish('order.created', {}, { id: 'of acme', tenant: 'acme' })
+  const { cursor } = await webhooks.feed({ after: 'start' })
+  await app.svc.eraseTenant('acme')
+  await events.publish('order.created', {}, { id: 'next' })
+  t.match((await webhooks.feed({ after: cursor, events: ['order.created'] })).events, [
+    { id: 'next' },
+  ])
+})

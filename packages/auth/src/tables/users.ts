@@ -27,6 +27,20 @@ export async function findUser(db: Db, id: string, reach: Reach): Promise<User |
   return rows[0]
 }
 
+/** The id of the user of this tenant with this e-mail, in whatever case it was written. */
+export async function findUserByEmail(
+  db: Db,
+  email: string,
+  tenant: string | null,
+): Promise<string | undefined> {
+  const { rows } = await db.query(
+    `select id from svc."__svc.auth.users"
+      where lower(email collate "C") = lower($1 collate "C") and tenant is not distinct from $2`,
+    [email, tenant],
+  )
+  return (rows[0] as { id: string } | undefined)?.id
+}
+
 /** Finds a user for a transaction that writes a key: a concurrent deletion of the user waits for it. */
 export async function lockUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
   const { rows } = await db.query(

@@ -1,6 +1,8 @@
 import type { Svc } from '@svc/core'
-import { withHost } from '../host.ts'
-import { DONE, WrongUsage, type AddVerb } from '../verb.ts'
+import type * as TablesOfAuth from '@svc/auth/migrations'
+import { packageOf, withHost } from '../host.ts'
+import { loadCore } from '../load-core.ts'
+import { DONE, WrongUsage, type AddVerb, type Context } from '../verb.ts'
 
 interface Options {
   email: string
@@ -34,7 +36,7 @@ export const createKey: AddVerb = (program, context) => {
           { schema, auth: { scopes: names ?? [] } },
           async (svc) =>
             svc.auth.createApiKey({
-              userId: await userOf(svc, options),
+              userId: await userOf(context, svc, options),
               ...(names && { scopes: names }),
               ...(expiresAt && { expiresAt }),
             }),
@@ -50,16 +52,17 @@ export const createKey: AddVerb = (program, context) => {
 }
 
 /** Finds the user with this e-mail, or makes one. Returns the id. */
-async function userOf(svc: Svc, { email, name, tenant, schema = 'svc' }: Options): Promise<string> {
-  const find = async (): Promise<string | undefined> => {
-    const { rows } = await svc.database.query<{ id: string }>(
-      `select id from "${schema}"."__svc.auth.users"
-        where lower(email collate "C") = lower($1 collate "C") and tenant is not distinct from $2`,
-      [email, tenant ?? null],
-    )
-    return rows[0]?.id
-  }
-  const known = await find()
+async function userOf(
+  context: Context,
+  svc: Svc,
+  { email, name, tenant, schema }: Options,
+): Promise<string> {
+  const { databaseUrl: url, log } = context
+  const { withDatabase } = await loadCore()
+  const { findUserByEmail } = await packageOf<typeof TablesOfAuth>(context, '@svc/auth/migrations')
+  const known = await withDatabase({ url, schema, log }, ({ db }) =>
+    findUserByEmail(db, email, tenant ?? null),
+  )
   if (known !== undefined) return known
   const { id } = await svc.auth.createUser({ email, name, ...(tenant !== undefined && { tenant }) })
   return id

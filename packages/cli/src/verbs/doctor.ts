@@ -1,14 +1,6 @@
-import {
-  checkAll,
-  inspectHosts,
-  inspectRights,
-  inspectServer,
-  inspectStuck,
-  withDatabase,
-  type HostFacts,
-  type ServerFacts,
-} from '@svc/core/internal'
+import type { HostFacts, inspectStuck, ServerFacts } from '@svc/core/internal'
 import { installedVersions } from '../installed-versions.ts'
+import { loadCore } from '../load-core.ts'
 import { DONE, TO_DO, type AddVerb, type Context } from '../verb.ts'
 
 /** Something that someone should do. */
@@ -53,6 +45,8 @@ async function examine(
   schema: string | undefined,
 ): Promise<{ findings: Finding[]; facts: object }> {
   const { databaseUrl: url, log, signal, folder } = context
+  const { checkAll, inspectHosts, inspectRights, inspectServer, inspectStuck, withDatabase } =
+    await loadCore()
   const versions = await installedVersions(folder)
   const ofVersions = differingPackages(versions)
   try {
@@ -86,15 +80,23 @@ async function examine(
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string }
     if (!UNUSABLE.has(code)) throw error
-    const what = message.replace(/^svcCore /, 'The packages ').replace(/: .*/, '.')
-    return {
-      findings: [...ofVersions, { code, what, remedy: 'Use another database.' }],
-      facts: { versions },
-    }
+    const [reason = '', change = ''] = message
+      .replace(/^svcCore /, 'The packages ')
+      .split(/: (.*)/s)
+    const remedy =
+      code === CITUS_UNUSABLE
+        ? `${change[0]?.toUpperCase()}${change.slice(1)}.`
+        : 'Use another database.'
+    return { findings: [...ofVersions, { code, what: `${reason}.`, remedy }], facts: { versions } }
   }
 }
 
-const UNUSABLE = new Set(['SVC_CORE_DATABASE_TOO_OLD', 'SVC_CORE_DATABASE_NOT_UTF8'])
+const CITUS_UNUSABLE = 'SVC_CORE_CITUS_UNUSABLE'
+const UNUSABLE = new Set([
+  'SVC_CORE_DATABASE_TOO_OLD',
+  'SVC_CORE_DATABASE_NOT_UTF8',
+  CITUS_UNUSABLE,
+])
 
 function differingPackages(versions: Record<string, string>): Finding[] {
   const ours = Object.entries(versions).filter(([name]) => name.startsWith('@svc/'))
@@ -315,7 +317,7 @@ const factsOf = ({ processes, queues, paused, failingWebhooks }: HostFacts) => (
   processes: processes.length,
   deadLetters: queues.reduce((sum, { dead }) => sum + dead, 0),
   paused,
-  failingWebhooks: failingWebhooks.count,
+  failingWebhooks: failingWebhooks?.count,
 })
 
 function report(context: Context, findings: Finding[], facts: object): void {
@@ -327,7 +329,8 @@ function report(context: Context, findings: Finding[], facts: object): void {
     server?: ServerFacts
   } & Partial<ReturnType<typeof factsOf>>
   const lines = [
-    server && `Postgres ${server.version}${server.pooler ? ', behind a pooler' : ''}`,
+    server &&
+      `Postgres ${server.version}${server.citus === null ? '' : `, Citus ${server.citus}`}${server.pooler ? ', behind a pooler' : ''}`,
     server?.settings['fsync'] === 'off' && 'fsync is off: this server is for tests alone',
     processes !== undefined && `${processes} live processes`,
     deadLetters !== undefined && `${deadLetters} dead letters`,

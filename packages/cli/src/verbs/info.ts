@@ -1,12 +1,7 @@
 import { arch, platform, release } from 'node:os'
-import {
-  inspectHosts,
-  inspectServer,
-  VERSION,
-  withDatabase,
-  type HostFacts,
-} from '@svc/core/internal'
+import type { HostFacts } from '@svc/core/internal'
 import { installedVersions } from '../installed-versions.ts'
+import { loadCore } from '../load-core.ts'
 import { DONE, UNREACHABLE, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
 interface Options {
@@ -28,6 +23,7 @@ export const info: AddVerb = (program, context) => {
 }
 
 async function show(context: Context, { schema, json }: Options): Promise<ExitCode> {
+  const { VERSION } = await loadCore()
   const machine = {
     command: VERSION,
     node: process.versions.node,
@@ -46,6 +42,7 @@ async function databaseFacts(
   schema: string | undefined,
 ): Promise<{ facts: object; exitCode: ExitCode }> {
   const { log } = context
+  const { inspectHosts, inspectServer, withDatabase } = await loadCore()
   try {
     const { databaseUrl: url } = context
     return await withDatabase({ url, schema, log }, async (database) => {
@@ -81,7 +78,7 @@ function numbersOf({ processes, queues, paused, failingWebhooks }: HostFacts): o
     deadLetters: sum(({ dead }) => dead),
     oldestSeconds: Math.round(Math.max(0, ...queues.map(({ oldestSeconds }) => oldestSeconds))),
     pauses: paused.length,
-    failingWebhooks: failingWebhooks.count,
+    failingWebhooks: failingWebhooks?.count ?? null,
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
-import { HostApi, reasonOf, urlOf } from '../host-api.ts'
+import { HostApi, untilAnswered, urlOf } from '../host-api.ts'
+import { replayInbound } from '../inbound-replays.ts'
+import { post } from '../local-requests.ts'
 import { signedDelivery } from '../signed-delivery.ts'
-import { DONE, Unreachable, type AddVerb, type Context, type ExitCode } from '../verb.ts'
+import { DONE, WrongUsage, type AddVerb, type Context } from '../verb.ts'
 import { assertWebhookSecret, newWebhookSecret } from './secret.ts'
 
 interface Options {
@@ -10,6 +11,9 @@ interface Options {
   url: string
   events?: string
   secret?: string
+  inbound?: boolean
+  source?: string
+  resign?: string
   json?: boolean
 }
 
@@ -21,7 +25,12 @@ interface FeedPage {
 const HELP = `
 It needs no tunnel: it reads the feed of the host, from now on, with the key in SVC_KEY, which needs
 the scope events:read, webhooks:manage or admin. An event is sent once, whatever the answer is.
-Payloads are those of the feed: without filters, fields and transforms of a webhook.`
+Payloads are those of the feed: without filters, fields and transforms of a webhook.
+
+With --inbound it sends what arrives at the sources of the host from now on: each request that was
+accepted, with the body and the headers that "inboundLog: { rawBodies: true }" kept. The key needs
+webhooks:manage or admin. Signatures are not kept (they are ***): turn the verification of the local
+application off, or sign again with --resign and the secret that the application has.`
 
 export const listen: AddVerb = (program, context) => {
   program
@@ -34,68 +43,48 @@ export const listen: AddVerb = (program, context) => {
     )
     .option('--events <a,b.*>', 'which events (default: all allowed ones)')
     .option('--secret <whsec_…>', 'signs them (default: a new one, which is printed)')
-    .option('--json', 'print a line of JSON for each event')
+    .option('--inbound', 'the requests that the host receives from providers, in place of events')
+    .option('--source <name>', 'with --inbound: those of one source (default: all)')
+    .option('--resign <provider>', 'with --inbound: sign them as this provider does, with --secret')
+    .option('--json', 'print a line of JSON for each of them')
     .addHelpText('after', HELP)
-    .action(context.runs((options: Options) => relay(context, options)))
+    .action(
+      context.runs(async (options: Options) => {
+        const api = new HostApi(context, options.url)
+        const to = urlOf('--to', options.to)
+        await (options.inbound
+          ? replayInbound(context, api, to, options)
+          : relay(context, api, to, options))
+        return DONE
+      }),
+    )
 }
 
-/** After the host did not answer. */
-const AGAIN_MS = 2000
-
-async function relay(context: Context, options: Options): Promise<ExitCode> {
+async function relay(
+  context: Context,
+  api: HostApi,
+  to: URL,
+  { events: wanted, secret: given, source, resign, json }: Options,
+): Promise<void> {
   const { signal } = context
-  const api = new HostApi(context, options.url)
-  const to = urlOf('--to', options.to)
-  assertWebhookSecret(options.secret)
-  const secret = options.secret ?? newWebhookSecret()
-  const events: Record<string, string> = options.events ? { events: options.events } : {}
+  if ((source ?? resign) !== undefined) {
+    throw new WrongUsage('--source and --resign are options of --inbound')
+  }
+  assertWebhookSecret(given)
+  const secret = given ?? newWebhookSecret()
+  const events: Record<string, string> = wanted ? { events: wanted } : {}
   let { cursor } = await api.get<FeedPage>('/feed', { ...events, limit: '1' })
-  if (options.secret === undefined) context.out(`WEBHOOK_SECRET=${secret}`)
+  if (given === undefined) context.out(`WEBHOOK_SECRET=${secret}`)
   context.err(`listening to ${api.base}/feed, sending to ${to.href}; Ctrl-C ends it`)
   while (!signal.aborted) {
-    const page = await api
-      .get<FeedPage>('/feed', { ...events, after: cursor, wait: '20' })
-      .catch(async (error: Error) => {
-        if (signal.aborted || !(error instanceof Unreachable)) throw error
-        context.err(context.styleErr('yellow', `${error.message}; it is asked again`))
-        await wait(AGAIN_MS, undefined, { signal }).catch(() => {})
-        return undefined
-      })
-    for (const event of page?.events ?? []) await send(context, to, secret, event, options)
+    const page = await untilAnswered(context, () =>
+      api.get<FeedPage>('/feed', { ...events, after: cursor, wait: '20' }),
+    )
+    for (const { id, name, payload, tenant } of page?.events ?? []) {
+      const delivery = { event: name, payload, deliveryId: randomUUID(), tenant }
+      const request = signedDelivery(delivery, secret)
+      await post(context, to, request, { event: name, id, tenant }, json)
+    }
     cursor = page?.cursor ?? cursor
-  }
-  return DONE
-}
-
-const DELIVERY_MS = 10_000
-
-async function send(
-  context: Context,
-  to: URL,
-  secret: string,
-  { id, name, payload, tenant }: FeedPage['events'][number],
-  { json }: Options,
-): Promise<void> {
-  const request = signedDelivery({ event: name, payload, deliveryId: randomUUID(), tenant }, secret)
-  const beganMs = performance.now()
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(DELIVERY_MS)])
-  const { answer, error } = await fetch(to, {
-    method: 'POST',
-    redirect: 'manual',
-    signal,
-    ...request,
-  })
-    .then(async (response) => {
-      await response.arrayBuffer()
-      return { answer: response.status, error: null }
-    })
-    .catch((failure: Error) => ({ answer: null, error: reasonOf(failure) }))
-  if (context.signal.aborted) return
-  const durationMs = Math.round(performance.now() - beganMs)
-  if (json) context.out(JSON.stringify({ event: name, id, tenant, answer, error, durationMs }))
-  else {
-    const isFine = answer !== null && answer >= 200 && answer < 300
-    const result = context.style(isFine ? 'green' : 'red', String(answer ?? error))
-    context.out(`${name}  ${id}  ${result}  ${durationMs} ms`)
   }
 }

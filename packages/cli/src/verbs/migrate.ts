@@ -1,5 +1,6 @@
 import { Option } from 'commander'
-import { checkAll, migrateAll, planAll, type UpkeepOutcome } from '@svc/core/internal'
+import type { UpkeepOutcome } from '@svc/core/internal'
+import { loadCore } from '../load-core.ts'
 import { DONE, TO_DO, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
 const HELP = `
@@ -31,6 +32,7 @@ export const migrate: AddVerb = (program, context) => {
 async function migrated(context: Context, options: Options): Promise<ExitCode> {
   const { check = false, plan, grantTo, schema, json } = options
   const { databaseUrl: url, log, signal } = context
+  const { checkAll, migrateAll, planAll } = await loadCore()
   if (plan) {
     const statements = await planAll({ url, schema, log, signal, grantTo })
     if (json) context.json({ statements })

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { inspectHosts, withDatabase, type HostFacts } from '@svc/core/internal'
+import type { HostFacts } from '@svc/core/internal'
+import { loadCore } from '../load-core.ts'
 import { DONE, WrongUsage, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
 interface Options {
@@ -26,6 +27,7 @@ export const status: AddVerb = (program, context) => {
 async function show(context: Context, { watch, schema, json }: Options): Promise<ExitCode> {
   const { databaseUrl: url, log, signal } = context
   if (watch && json) throw new WrongUsage('--json prints once: leave out --watch')
+  const { inspectHosts, withDatabase } = await loadCore()
   return withDatabase({ url, schema, log }, async (database) => {
     do {
       const facts = await inspectHosts(database).catch(explainMissing)
@@ -73,8 +75,11 @@ function report(context: Context, facts: HostFacts): void {
   for (const line of table([['', 'waiting', 'active', 'oldest due for', 'dead'], ...rows])) {
     context.out(line)
   }
-  title(`Failing webhooks: ${failingWebhooks.count}`)
-  for (const { id, url, tenant, since, disabled, failedAttempts } of failingWebhooks.first) {
+  title(
+    `Failing webhooks: ${failingWebhooks?.count ?? 'unknown, @svc/webhooks is not installed here'}`,
+  )
+  for (const webhook of failingWebhooks?.first ?? []) {
+    const { id, url, tenant, since, disabled, failedAttempts } = webhook
     const facts = [tenant ?? 'of the operator', url, `${failedAttempts} attempts since ${since}`]
     context.out(`  ${id}  ${facts.join('  ')}${disabled ? '  disabled' : ''}`)
   }

@@ -149,10 +149,16 @@ async function findEventNames(db: Db): Promise<string[]> {
 async function eraseEventsOf(db: Db, name: string, tenant: string): Promise<number> {
   const { from, to } = idsOfTenant(tenant)
   const { rowCount } = await db.query(
-    `delete from svc."__svc.events"
-      where name = $1 and id = any(array(
-        select id from svc."__svc.events"
-         where name = $1 and id >= $2 and id < $3 order by id limit $4))`,
+    `with deleted as (
+       delete from svc."__svc.events"
+        where name = $1 and id = any(array(
+          select id from svc."__svc.events"
+           where name = $1 and id >= $2 and id < $3 order by id limit $4))
+       returning position
+     ), noted as (
+       update svc."__svc.feed" set erased_to = greatest(erased_to, (select max(position) from deleted))
+     )
+     select from deleted`,
     [name, from, to, ERASED_PORTION],
   )
   return rowCount ?? 0

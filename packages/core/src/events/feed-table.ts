@@ -4,9 +4,18 @@ import type { Db } from '../postgres/transaction.ts'
 /** Stands among the queues with new jobs where readers of the feed wait for an event. */
 export const FEED = 'svc.feed'
 
-/** Which events a reader wants, and after which position. */
+/**
+ * A position in the feed, and the mark of its event, which tells it from another one that got the position where a
+ * server that lacked the last commits took over; `null`: the event is not there.
+ */
+export interface Place {
+  position: number
+  mark: number | null
+}
+
+/** Which events a reader wants, and after which place. */
 export interface FeedSpan {
-  after: number
+  after: Place
   /** Names and patterns, of the events that some process makes deliveries of. */
   names: readonly string[]
   /** `null`: those of all tenants; an empty text: those of none. */
@@ -14,8 +23,7 @@ export interface FeedSpan {
   limit: number
 }
 
-export interface FeedRow {
-  position: number
+export interface FeedRow extends Place {
   name: string
   /** The id as it is stored, see event-id.ts. */
   id: string
@@ -32,6 +40,12 @@ export interface FeedPage {
   events: FeedRow[]
   /** The events up to this position are all that are wanted. */
   to: number
+  /** Of the event at that position. */
+  mark: number | null
+  /** Whether the event after which the page begins is there, with its mark. */
+  isKnown: boolean
+  /** When the server was started, as text: another one may have taken over. */
+  server: string
   /** Whether there may be more after it. */
   hasMore: boolean
   /** The highest position of an event that was deleted since it was old. */
@@ -49,22 +63,20 @@ export async function readFeed(
   db: Db,
   { after, names, tenant, limit }: FeedSpan,
 ): Promise<FeedPage> {
-  const { rows } = await db.query(`select svc."__svc.read_feed"($1, $2, $3, $4, $5, $6) as page`, [
-    after,
-    names,
-    tenant,
-    WALKED,
-    limit,
-    LARGEST_PAGE_BYTES,
-  ])
+  const { rows } = await db.query(
+    `select svc."__svc.read_feed"($1, $2, $3, $4, $5, $6, $7) as page`,
+    [after.position, after.mark, names, tenant, WALKED, limit, LARGEST_PAGE_BYTES],
+  )
   // One text of JSON: a host may have set type parsers of its own for other types.
   return JSON.parse((rows[0] as { page: string }).page) as FeedPage
 }
 
-/** The position of the newest event that no open transaction can precede. */
-export async function feedEnd(db: Db): Promise<number> {
-  const { rows } = await db.query(`select svc."__svc.newest_position"()::text as position`)
-  return Number((rows[0] as { position: string }).position)
+/** The place of the newest event that no open transaction can precede. */
+export async function feedEnd(db: Db): Promise<Place> {
+  const { rows } = await db.query(
+    `select json_build_object('position', newest, 'mark', mark)::text as place from svc."__svc.newest_position"()`,
+  )
+  return JSON.parse((rows[0] as { place: string }).place) as Place
 }
 
 /** Events of these names with one of these ids, at most two. */
@@ -75,7 +87,7 @@ export async function findFeedEvents(
 ): Promise<FeedRow[]> {
   const { rows } = await db.query(
     `select json_build_object(
-              'position', position, 'name', name, 'id', id, 'tenant', tenant, 'changed', changed,
+              'position', position, 'mark', null, 'name', name, 'id', id, 'tenant', tenant, 'changed', changed,
               'publishedAt', extract(epoch from published_at)::float8 * 1000, 'payload', payload)::text as event
        from svc."__svc.events"
       where name = any($1::text[]) and id = any($2::text[]) limit 2`,

@@ -17,6 +17,7 @@ import {
   setAwaitsEvents,
   type FeedPage,
   type FeedRow,
+  type Place,
 } from './feed-table.ts'
 
 /** Which events a reader wants. */
@@ -33,19 +34,22 @@ export interface FeedReader {
 /** What a reader gets. */
 export interface FeedPart {
   events: FeedRow[]
-  /** The position to go on after. */
-  to: number
+  /** The place to go on after. */
+  to: Place
   /** Whether there may be more already. */
   hasMore: boolean
 }
 
-/** Old events after the position of a reader were deleted. */
+/**
+ * Old events after the place of a reader were deleted, or the feed of a server that took over does not have
+ * this place.
+ */
 export class FeedDeleted extends Error {
-  /** The position after which nothing was deleted. */
-  readonly oldest: number
+  /** The place after which nothing was deleted. */
+  readonly oldest: Place
 
-  constructor(oldest: number) {
-    super('events after this position of the feed were deleted')
+  constructor(oldest: Place) {
+    super('events after this place of the feed were deleted, or lost')
     this.oldest = oldest
   }
 }
@@ -55,7 +59,7 @@ export type InTurn = (read: () => Promise<FeedPart>) => Promise<FeedPart>
 
 interface Waiting {
   reader: FeedReader
-  after: number
+  after: Place
   answer: (part: FeedPart) => void
 }
 
@@ -100,25 +104,27 @@ export class Feed {
   #soon: NodeJS.Timeout | undefined
   #check: NodeJS.Timeout | undefined
   #idle: NodeJS.Timeout | undefined
+  /** The one that the readers that wait have read from. */
+  #server: string | undefined
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** The position of the newest event: what follows it is new. */
-  end(): Promise<number> {
+  /** The place of the newest event: what follows it is new. */
+  end(): Promise<Place> {
     return feedEnd(this.#parts.db)
   }
 
   /**
-   * The events after a position; `null`: from the oldest one that is kept. Where there are none yet that the
+   * The events after a place; `null`: from the oldest one that is kept. Where there are none yet that the
    * reader wants, it waits for so many milliseconds, as long as the host does not close and `gone` does not abort.
    * `inTurn` runs each read, and no wait.
    *
    * @throws FeedDeleted
    */
   async follow(
-    after: number | null,
+    after: Place | null,
     reader: FeedReader,
     { ms, gone, inTurn }: { ms: number; gone?: AbortSignal | undefined; inTurn: InTurn },
   ): Promise<FeedPart> {
@@ -133,17 +139,18 @@ export class Feed {
     }
   }
 
-  async #read(after: number | null, reader: FeedReader): Promise<FeedPart> {
+  async #read(after: Place | null, reader: FeedReader): Promise<FeedPart> {
     const endMs = performance.now() + LONGEST_READ_MS
     const limit = reader.wants ? READ_AT_A_TIME : reader.limit
     const names = [...reader.names]
-    let to = after ?? 0
+    let to = after ?? { position: 0, mark: null }
     for (;;) {
       const span = { after: to, names, tenant: reader.reach, limit }
       const page = await readFeed(this.#parts.db, span)
-      if (page.deletedTo > to || to > page.last) {
-        if (after !== null) throw new FeedDeleted(page.deletedTo)
-        to = page.deletedTo
+      if (page.deletedTo > to.position || to.position > page.last || !page.isKnown) {
+        const oldest = { position: page.deletedTo, mark: null }
+        if (after !== null) throw new FeedDeleted(oldest)
+        to = oldest
         continue
       }
       const part = await partOf(page, to, reader)
@@ -153,7 +160,7 @@ export class Feed {
   }
 
   async #next(
-    after: number,
+    after: Place,
     reader: FeedReader,
     { ms, gone, notified }: { ms: number; gone: AbortSignal | undefined; notified: number },
   ): Promise<FeedPart> {
@@ -281,10 +288,17 @@ export class Feed {
   async #readForAll(): Promise<void> {
     for (let hasMore = true; hasMore && !this.#isClosed && this.#waiting.size > 0;) {
       const all = [...this.#waiting]
-      const after = Math.min(...all.map((one) => one.after))
+      const after = all.map((one) => one.after).reduce(firstOf)
       const names = [...new Set(all.flatMap(({ reader }) => [...reader.names]))]
       const span = { after, names, tenant: null, limit: READ_AT_A_TIME }
       const page = await readFeed(this.#parts.db, span)
+      const isOther = page.server !== this.#server && this.#server !== undefined
+      this.#server = page.server
+      // It may lack events that these have read: each comes again, and is told.
+      if (isOther) {
+        for (const one of all) one.answer({ events: [], to: one.after, hasMore: false })
+        return
+      }
       await Promise.all(
         all.map(async (one) => {
           const part = await partOf(page, one.after, one.reader)
@@ -298,17 +312,26 @@ export class Feed {
 }
 
 /** What a page has for one reader, who has read as far as `after`. */
-async function partOf(page: FeedPage, after: number, reader: FeedReader): Promise<FeedPart> {
+async function partOf(page: FeedPage, after: Place, reader: FeedReader): Promise<FeedPart> {
   const events: FeedRow[] = []
   for (const event of page.events) {
     const { position, name, tenant } = event
-    if (position <= after || !isMeantBy(reader.names, name) || !reaches(reader.reach, tenant))
+    if (
+      position <= after.position ||
+      !isMeantBy(reader.names, name) ||
+      !reaches(reader.reach, tenant)
+    )
       continue
     if (reader.wants && !(await reader.wants(event))) continue
     if (events.length === reader.limit) {
-      return { events, to: events.at(-1)?.position ?? after, hasMore: true }
+      return { events, to: placeOf(events.at(-1) ?? after), hasMore: true }
     }
     events.push(event)
   }
-  return { events, to: Math.max(after, page.to), hasMore: page.hasMore }
+  const to = page.to > after.position ? { position: page.to, mark: page.mark } : after
+  return { events, to, hasMore: page.hasMore }
 }
+
+const placeOf = ({ position, mark }: Place): Place => ({ position, mark })
+
+const firstOf = (one: Place, other: Place): Place => (other.position < one.position ? other : one)

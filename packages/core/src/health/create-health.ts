@@ -15,12 +15,13 @@ import { observePauses, observeQueues, observeTasks } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS } from './shared-call.ts'
 
 export function createHealth(
-  database: Pick<Database, 'dbWithin' | 'readers'>,
+  database: Pick<Database, 'dbWithin' | 'readers' | 'watch'>,
   notifications: Pick<NotificationConnection, 'isListening'>,
   workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>,
   tasks: Pick<PeriodicTasks, 'health' | 'failures'>,
   telemetry: Pick<Telemetry, 'meter'>,
   pauses: Pick<Pauses, 'list'>,
+  citus: string | null,
 ): HealthCheck {
   const db = database.dbWithin(HEALTH_TIMEOUT_MS)
   const limit = { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: HEALTH_TIMEOUT_MS }
@@ -34,7 +35,11 @@ export function createHealth(
     observePauses(meter, async () => pausedOf(await pauses.list())),
   ]
   return new HealthCheck({
-    ping: () => assertWritable(db),
+    ping: async () => {
+      await assertWritable(db)
+      database.watch.assertHasDisk()
+    },
+    citus,
     isListening: () => notifications.isListening,
     tasks: () => tasks.health(),
     counts,

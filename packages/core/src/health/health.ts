@@ -20,6 +20,8 @@ export interface Health {
     reason?: string
     /** Milliseconds until the answer, or until it was given up; the wait for a connection included. */
     latencyMs: number
+    /** Where the database is the coordinator of a Citus cluster: `Citus` and the version, as of the boot. */
+    engine?: string
   }
   listener: {
     /**
@@ -55,6 +57,8 @@ interface Parts {
   pauses: () => Promise<Paused[]>
   /** Sends a small query, on the connections that the application uses. Rejects where nothing can be written. */
   ping: () => Promise<unknown>
+  /** The version of Citus; null without it. */
+  citus: string | null
   isListening: () => boolean
   tasks: () => TaskHealth
   counts: Pick<QueueCounts, 'read'>
@@ -113,7 +117,9 @@ export class HealthCheck {
       ),
     )
     const latencyMs = Math.round((performance.now() - startedAt) * 10) / 10
-    return answer === true ? { ok: true, latencyMs } : { ok: false, reason, latencyMs }
+    const { citus } = this.#parts
+    const facts = { latencyMs, ...(citus !== null && { engine: `Citus ${citus}` }) }
+    return answer === true ? { ok: true, ...facts } : { ok: false, reason, ...facts }
   }
 }
 

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { letCitusKnow, type CitusBoot } from './citus.ts'
 import { findBlocked, describeBlocker, type Blocked } from './lock-holders.ts'
 import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
@@ -17,8 +18,7 @@ import {
   type Boot,
 } from './migration-lock.ts'
 
-export interface MigrationBoot extends Boot {
-  pool: StatementPool
+export interface MigrationBoot extends CitusBoot {
   /** The option `migrate` is 'check': nothing is made. */
   isCheck?: boolean
 }
@@ -56,6 +56,7 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
       await handOver(db)
     })
   }
+  await letCitusKnow(boot, owner)
 }
 
 /** The files of the folder, and those of them that have not run. @throws SchemaTooNew */

@@ -71,12 +71,17 @@ async function waitForMigrationLock(boot: Boot, lockDb: Db): Promise<void> {
 
 const WAITS = 'boot waits for another process that makes or changes tables'
 
-/** The limits that a host sets for its role or database are meant for requests. */
+/**
+ * The limits that a host sets for its role or database are meant for requests. On Citus, nothing is made on
+ * workers: one that is away would make the migration fail.
+ */
 export async function withoutTimeLimits(db: Db): Promise<void> {
   await db.query(
     `select set_config(name, '0', true) from pg_settings
       where name in ('statement_timeout', 'lock_timeout', 'transaction_timeout',
-                     'idle_in_transaction_session_timeout')`,
+                     'idle_in_transaction_session_timeout')
+      union all
+     select set_config('citus.enable_ddl_propagation', 'off', true) from pg_extension where extname = 'citus'`,
   )
 }
 

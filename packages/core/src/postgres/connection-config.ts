@@ -2,6 +2,13 @@
 import pg from 'pg'
 import { parse } from 'pg-connection-string'
 import { InvalidOption } from '../errors.ts'
+import {
+  ClientOfHosts,
+  hostListOf,
+  splitHosts,
+  type DatabaseConfig,
+  type HostList,
+} from './host-list.ts'
 
 const DEFAULTS: pg.PoolConfig = {
   // Below the ten seconds that Fastify gives a plugin: our own error is clearer than Fastify's.
@@ -11,30 +18,75 @@ const DEFAULTS: pg.PoolConfig = {
   keepAliveInitialDelayMillis: 10_000,
 }
 
+/** Of the pools, with a list of hosts where there is one. */
+interface Config extends pg.PoolConfig {
+  hosts?: HostList
+}
+
 /** @throws InvalidOption */
-export function configOf(database: string | pg.PoolConfig | pg.Pool): pg.PoolConfig {
-  if (typeof database === 'string') {
-    return { ...DEFAULTS, connectionString: checkedConnectionString(database) }
-  }
-  const config: pg.PoolConfig = isPool(database) ? (database.options ?? {}) : database
-  if (config.connectionString !== undefined && !isPool(database)) {
-    checkedConnectionString(config.connectionString)
-  }
-  // pg hides `password` from enumeration (and `ssl.key`, for which `ssl` stays the same object): a
-  // spread would lose it.
-  const { password } = config
+export function configOf(database: string | DatabaseConfig | pg.Pool): pg.PoolConfig {
+  // A pool of the host's connects as it does by itself.
+  if (isPool(database)) return withPassword(database.options ?? {})
+  return typeof database === 'string'
+    ? withHosts({ connectionString: database })
+    : withHosts(database)
+}
+
+/** pg hides `password` from enumeration (and `ssl.key`, for which `ssl` stays the same object). */
+function withPassword({ password, ...config }: pg.PoolConfig): pg.PoolConfig {
   return { ...DEFAULTS, ...config, ...(password === undefined ? {} : { password }) }
 }
 
+function withHosts(given: DatabaseConfig): pg.PoolConfig {
+  const { connectionString, ...fields } = given
+  if (connectionString === undefined) {
+    const list = hostListOf(fields, [])
+    return withPassword(list ? ofList(given, list) : (given as pg.PoolConfig))
+  }
+  const { text, addresses } = splitHosts(connectionString)
+  checkConnectionString(text)
+  const parsed = parsedUrl(text)
+  const list = hostListOf({ ...fields, ...parsed }, addresses)
+  return withPassword(
+    list
+      ? ofList({ ...given, ...parsed, connectionString: undefined }, list)
+      : (given as pg.PoolConfig),
+  )
+}
+
+const ofList = (
+  { host: _host, port: _port, password, ...config }: DatabaseConfig,
+  hosts: HostList,
+): Config => ({
+  ...config,
+  password,
+  hosts,
+  Client: ClientOfHosts as unknown as new () => pg.Client,
+})
+
+function parsedUrl(text: string): DatabaseConfig {
+  try {
+    return parse(text) as object
+  } catch (error) {
+    throw new InvalidOption(
+      `svcCore: a file that the connection string names cannot be read (${(error as Error).message}): check sslrootcert, sslcert and sslkey in the option "database" (by default the secret DATABASE_URL)`,
+    )
+  }
+}
+
+/** A client for one connection, as those of the pools. */
+export const clientOf = (config: pg.PoolConfig): pg.Client =>
+  new ((config.Client ?? pg.Client) as typeof pg.Client)(config)
+
 /** pg accepts any text as a URL, and would connect to a server called "base". */
-function checkedConnectionString(text: string): string {
+function checkConnectionString(text: string): void {
   const isUrl = /^(postgres(ql)?:\/\/|socket:|\/)/.test(text)
   // Behind an unescaped "/", "?" or "#" the rest of a password would be taken for a path, and the part
   // before it for a host and a port, which messages contain. An address has its "@" before these.
   const rest = /^postgres(?:ql)?:\/\/[^/?#]*(.*)/s.exec(text)?.[1]
   // A URL is read without the tabs and line breaks in it.
   const isWhole = !/[\t\n\r]/.test(text.trim())
-  if (isUrl && isWhole && !rest?.includes('@') && canBeRead(text)) return text
+  if (isUrl && isWhole && !rest?.includes('@') && canBeRead(text)) return
   throw new InvalidOption(
     'svcCore: the connection string must be a URL like postgres://user:password@host:5432/name, with the special characters of the password percent-encoded: check the option "database" (by default the secret DATABASE_URL)',
   )
@@ -68,8 +120,10 @@ export function withServerOptions(config: pg.PoolConfig, options: string): pg.Po
   return { ...all, options: [given, options].filter(Boolean).join(' ') }
 }
 
-/** Host and port as pg would use them, for a message. */
+/** Host and port as they would be used, for a message. */
 export function addressOf(config: pg.PoolConfig): string {
+  const { hosts } = config as Config
+  if (hosts) return hosts.text
   try {
     const { host, port } = new pg.Client(config)
     return host.startsWith('/') ? host : `${host}:${port}`

@@ -1,7 +1,9 @@
 import pg from 'pg'
 import type { Db } from './transaction.ts'
+import { clientOf } from './connection-config.ts'
 import { withQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames } from './schema-names.ts'
+import type { ServerWatch } from './server-watch.ts'
 import { isLostConnection } from './connection-errors.ts'
 import { within } from '../within.ts'
 
@@ -53,11 +55,12 @@ const CLOSE_TIMEOUT_MS = 1000
 const QUERY_TIMEOUT_MS = 5000
 
 export class NotificationConnection implements Notifications {
-  #config: pg.ClientConfig
+  #config: pg.PoolConfig
   /** False behind a pooler: a LISTEN stays with a connection that soon serves other clients. */
   #canListen: boolean
   #logError: (error: Error) => void
   #names: SchemaNames | undefined
+  #watch: ServerWatch | undefined
   #listeners = new Map<string, Set<Listener>>()
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
@@ -68,15 +71,16 @@ export class NotificationConnection implements Notifications {
   #closed = false
 
   constructor(
-    config: pg.ClientConfig,
+    config: pg.PoolConfig,
     canListen: boolean,
     logError: (error: Error) => void,
-    names?: SchemaNames,
+    { names, watch }: { names?: SchemaNames | undefined; watch?: ServerWatch | undefined } = {},
   ) {
     this.#config = config
     this.#canListen = canListen
     this.#logError = logError
     this.#names = names
+    this.#watch = watch
   }
 
   listen(name: string, listener: Listener): void {
@@ -161,7 +165,7 @@ export class NotificationConnection implements Notifications {
 
   async #connect(): Promise<void> {
     if (this.#closed || this.#retry) return
-    const client = new pg.Client(this.#config)
+    const client = clientOf(this.#config)
     client.on('error', (error) => this.#lost(client, error))
     client.on('end', () => this.#lost(client))
     client.on('notification', ({ channel, payload = '', processId }) =>
@@ -177,6 +181,7 @@ export class NotificationConnection implements Notifications {
         await db.query(`listen ${pg.escapeIdentifier(channel)}`)
       }
       this.#client = client
+      this.#watch?.add(client)
       this.#failures = 0
       for (const listener of this.#onConnect) listener()
     } catch (error) {
@@ -227,6 +232,7 @@ export class NotificationConnection implements Notifications {
   ): ReturnType<Db['query']> {
     // The wait for its turn has used up the time: the connection itself may work.
     if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
+    this.#watch?.wake()
     try {
       return await withQueryTimeout(client, Math.ceil(timeoutMs), this.#names).query(text, values)
     } catch (error) {

@@ -9,6 +9,7 @@ import { poolWithQueryTimeout } from './query-timeout.ts'
 import { transaction, type Db, type TimeLimit } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
+import { ServerWatch } from './server-watch.ts'
 import { AT_START, markPooled } from './session-settings.ts'
 import { within } from '../within.ts'
 
@@ -16,7 +17,7 @@ import { within } from '../within.ts'
  * The pools of a process. Together they stay within the configured `max` plus two connections, and the
  * option `readers`: `pool` has the configured size, `workerPool` and the listener share the two that are
  * added (a pool that we made gives one of its own to `workerPool`, so that fetching and settling need not
- * queue). `held` has two more, while it is used.
+ * queue). `held` has two more, while it is used, and `watch` one for a moment where a statement takes its time.
  */
 export interface Database {
   /** The pool that the host has given, or the one that is opened by the option `database`. */
@@ -38,8 +39,10 @@ export interface Database {
   held: Db
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
   background<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
+  /** Notices connections of these pools that nobody answers any more, and that of the listener. */
+  watch: ServerWatch
   /** The config of the one connection that listens. */
-  listener: pg.ClientConfig
+  listener: pg.PoolConfig
   /** Whether there is a pooler in between: it loses what a session sets, prepares or listens to. */
   pooled: boolean
   close(): Promise<void>
@@ -65,7 +68,16 @@ const MAINTENANCE_TIMEOUT_MS = 120_000
 export async function openDatabase(
   option: NonNullable<SvcCoreOptions['database']>,
   logError: (error: Error) => void,
-  { readers = DEFAULT_READERS, names }: { readers?: number; names?: SchemaNames | undefined } = {},
+  {
+    readers = DEFAULT_READERS,
+    names,
+    logRefusal = logError,
+  }: {
+    readers?: number
+    names?: SchemaNames | undefined
+    /** Gets the error of a write that the server refuses at the moment, once a minute. */
+    logRefusal?: (error: Error) => void
+  } = {},
 ): Promise<Database> {
   const given = isPool(option) ? option : undefined
   const config = configOf(option)
@@ -79,6 +91,8 @@ export async function openDatabase(
     : hostPool
   hostPool.on('error', logError)
   const stopHandling = handleClientErrors(hostPool)
+  const watch = new ServerWatch(config, logError, logRefusal)
+  const stopWatching = watch.watchPool(hostPool)
   try {
     await assertUsable(hostPool)
     const workerPool = await openWorkerPool({ ...config, max: 1 + forWorkers }, logError, names)
@@ -94,7 +108,11 @@ export async function openDatabase(
     )
     held.on('error', logError)
     handleClientErrors(held)
-    if (workerPool.pooled) for (const one of [pool, reading.pool, held]) markPooled(one)
+    for (const one of [workerPool.pool, reading.pool, held]) watch.watchPool(one)
+    if (workerPool.pooled) {
+      watch.markPooled()
+      for (const one of [pool, reading.pool, held]) markPooled(one)
+    }
     return {
       hostPool,
       pool,
@@ -109,8 +127,11 @@ export async function openDatabase(
       background: (run, limit = {}) =>
         transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS, ...limit }),
       pooled: workerPool.pooled,
+      watch,
       listener: workerPool.pooled ? config : withServerOptions(config, FOR_THE_LISTENER),
       async close() {
+        watch.close()
+        stopWatching()
         await Promise.all([endPool(workerPool.pool), endPool(reading.pool), endPool(held)])
         if (!given) return endPool(hostPool)
         stopHandling()
@@ -118,7 +139,9 @@ export async function openDatabase(
       },
     }
   } catch (error) {
+    watch.close()
     if (given) {
+      stopWatching()
       stopHandling()
       hostPool.off('error', logError)
     }

@@ -8,6 +8,7 @@ import {
   assertTablesAreAsNeeded,
   isBossInstalled,
 } from '../jobs/pg-boss/boss-tables.ts'
+import { assertCitusUsable, findCitus } from '../migrations/citus.ts'
 import { migrate } from '../migrations/migrate.ts'
 import { explainingRights } from '../migrations/missing-rights.ts'
 import { lackOf } from '../migrations/missing-schema.ts'
@@ -24,8 +25,10 @@ export function checkAll({ url, schema, log, signal, grantTo }: Upkeep): Promise
   const settings = resolveCoreOptions({ migrate: 'check', schema })
   return withDatabase({ url, schema, log }, async (database) => {
     const { pool, workerPool, db } = database
-    const boot = { pool, workerPool, log, signal, isCheck: true }
     return explainingRights(db, async () => {
+      const citus = await findCitus(db)
+      if (citus !== null) await assertCitusUsable(db, citus)
+      const boot = { pool, workerPool, log, signal, isCheck: true, citus }
       const packages = await installedPackages()
       const hasQueues = await isBossInstalled(db)
       // The part of core that a package uses when it looks for its tables.

@@ -4,14 +4,18 @@ import type { Paused } from '../health/health.ts'
 import { listPauses } from '../jobs/pauses-table.ts'
 import { countQueues, type QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
 import { findStuckJobs, type StuckJobs } from '../jobs/pg-boss/stuck-jobs.ts'
+import { CITUS_VERSION } from '../migrations/citus.ts'
 import { lackedRights } from '../migrations/missing-rights.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
 import { findLiveProcesses, type LiveProcess } from '../processes/processes-table.ts'
+import { installedPackages, type FailingWebhooks } from './installed-packages.ts'
 
 export interface ServerFacts {
   version: string
+  /** The version of Citus; null without it. */
+  citus: string | null
   /** Of the settings that matter, as this role has them in this database. */
   settings: Record<string, string>
   /** Clients of the server, and how many it takes. */
@@ -41,12 +45,14 @@ const SETTINGS = [
 export async function inspectServer({ db, pooled }: Database): Promise<ServerFacts> {
   const beganMs = Date.now()
   const { rows } = await db.query(
-    `select current_setting('server_version') as version,
+    `select current_setting('server_version') as version, ${CITUS_VERSION} as citus,
             extract(epoch from clock_timestamp())::float8 * 1000 as "clockMs"`,
   )
   // The answer may have been on its way for long: half of that is the best guess.
   const middleMs = (beganMs + Date.now()) / 2
-  const { version, clockMs } = rows[0] as { version: string; clockMs: number }
+  const { version, citus, clockMs } = rows[0] as Pick<ServerFacts, 'version' | 'citus'> & {
+    clockMs: number
+  }
   const { rows: facts } = await db.query(
     `select json_object_agg(name, setting)::text as settings,
             current_setting('transaction_read_only') = 'on' as "isReadOnly",
@@ -65,6 +71,7 @@ export async function inspectServer({ db, pooled }: Database): Promise<ServerFac
   const { settings, open, most, isReadOnly, bytes } = facts[0] as Facts
   return {
     version,
+    citus,
     settings: JSON.parse(settings) as Record<string, string>,
     connections: { open, most },
     clockAheadMs: Math.round(middleMs - clockMs),
@@ -81,18 +88,8 @@ export interface HostFacts {
   processes: LiveProcess[]
   queues: QueueCount[]
   paused: Paused[]
-  /** The first hundred of them, and how many there are. */
-  failingWebhooks: { count: number; first: FailingWebhook[] }
-}
-
-/** `disabled`: no more deliveries are sent. `since` is ISO 8601. */
-export interface FailingWebhook {
-  id: string
-  url: string | null
-  tenant: string | null
-  since: string | null
-  failedAttempts: number
-  disabled: boolean
+  /** The first hundred of them. `null`: `@svc/webhooks` is not installed here. */
+  failingWebhooks: FailingWebhooks | null
 }
 
 const COUNT_TIMEOUT_MS = 15_000
@@ -106,28 +103,18 @@ export async function inspectHosts({ db, readers }: Database): Promise<HostFacts
       timeoutMs: COUNT_TIMEOUT_MS,
     }),
     paused: pausedOf(await listPauses(db)),
-    failingWebhooks: await findFailingWebhooks(db),
+    failingWebhooks: await failingWebhooksOf(db),
   }
 }
 
 const MOST_NAMED = 100
 
-async function findFailingWebhooks(db: Db): Promise<HostFacts['failingWebhooks']> {
-  const { rows: table } = await db.query(
-    `select to_regclass('svc."__svc.webhooks.registrations"') is not null as exists`,
-  )
-  if (!(table[0] as { exists: boolean }).exists) return { count: 0, first: [] }
-  const { rows } = await db.query(
-    `select id, url, tenant, failed_attempts as "failedAttempts",
-            to_char(failing_since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
-            coalesce(disabled_reason = 'failing', false) as disabled, count(*) over ()::int as count
-       from svc."__svc.webhooks.registrations"
-      where failing_since is not null or disabled_reason = 'failing'
-      order by id limit $1`,
-    [MOST_NAMED],
-  )
-  const all = rows as (FailingWebhook & { count: number })[]
-  return { count: all[0]?.count ?? 0, first: all.map(({ count: _, ...webhook }) => webhook) }
+/** As the package that has them finds them; `null` where it is not installed. */
+async function failingWebhooksOf(db: Db): Promise<HostFacts['failingWebhooks']> {
+  for (const { findFailingWebhooks } of await installedPackages()) {
+    if (findFailingWebhooks) return findFailingWebhooks(db, MOST_NAMED)
+  }
+  return null
 }
 
 /** Reads all jobs. */

@@ -1,14 +1,33 @@
 /** The packages installed beside core that keep something in the database. */
 import type { Core } from '../core-interface.ts'
 import { installed } from '../installed.ts'
+import type { Db } from '../postgres/transaction.ts'
 
-/** The module `migrations` of each creates its tables. */
+/** The module `migrations` of each has what commands do with its tables. */
 const PACKAGES = ['@svc/auth', '@svc/webhooks', '@svc/console']
 
 export interface InstalledPackage {
   name: string
   /** Creates its tables, or only looks for them where the setting `migrate` is 'check'. */
   prepareDatabase: (core: Core) => Promise<void>
+  /** The webhooks whose attempts fail, of the package that has webhooks: the first `most`. */
+  findFailingWebhooks?: (db: Db, most: number) => Promise<FailingWebhooks>
+}
+
+/** How many there are, and the first of them. */
+export interface FailingWebhooks {
+  count: number
+  first: FailingWebhook[]
+}
+
+/** `disabled`: no more deliveries are sent. `since` is ISO 8601. */
+export interface FailingWebhook {
+  id: string
+  url: string | null
+  tenant: string | null
+  since: string | null
+  failedAttempts: number
+  disabled: boolean
 }
 
 export async function installedPackages(): Promise<InstalledPackage[]> {

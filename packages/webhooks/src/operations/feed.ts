@@ -15,6 +15,7 @@ import {
   type Core,
   type FeedReader,
   type FeedRow,
+  type Place,
   type Reach,
 } from '@svc/core/internal'
 import {
@@ -73,13 +74,13 @@ export function feedOperations(
       if (ms === 0) return { events: [], cursor: cursorOf(end), hasMore: false }
       return follow(end)
     }
-    return follow(after === START ? null : positionOf(after))
+    return follow(after === START ? null : placeOf(after))
 
-    async function follow(position: number | null): Promise<FeedAnswer> {
+    async function follow(place: Place | null): Promise<FeedAnswer> {
       try {
         const gone = by.gone?.()
         const { events, to, hasMore } = await core.feed.follow(
-          position,
+          place,
           { ...of, limit },
           { ms, gone, inTurn },
         )
@@ -193,17 +194,20 @@ export function feedOperations(
   }
 }
 
-const POSITION = /^feed:(0|[1-9]\d{0,14})$/
+const PLACE = /^feed:(?<position>0|[1-9]\d{0,14})(?:\.(?<mark>0|[1-9]\d{0,8}))?$/
 
-/** A position in the feed, as a text that says nothing to its holder. */
-const cursorOf = (position: number): string => Buffer.from(`feed:${position}`).toString('base64url')
+/** A place in the feed, as a text that says nothing to its holder. */
+const cursorOf = ({ position, mark }: Place): string =>
+  Buffer.from(`feed:${position}${mark === null ? '' : `.${mark}`}`).toString('base64url')
 
 /** @throws InvalidCursor */
-function positionOf(cursor: string): number {
-  const [, position] = POSITION.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
+function placeOf(cursor: string): Place {
+  const { position, mark } =
+    PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.groups ?? {}
+  const place = { position: Number(position), mark: mark === undefined ? null : Number(mark) }
   // A text with other characters in it is decoded without them.
-  if (position === undefined || cursorOf(Number(position)) !== cursor) throw new InvalidCursor()
-  return Number(position)
+  if (position === undefined || cursorOf(place) !== cursor) throw new InvalidCursor()
+  return place
 }
 
 const LONGEST_ID = 255

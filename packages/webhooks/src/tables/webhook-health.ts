@@ -1,5 +1,6 @@
 /** The columns of webhooks with the results of their attempts. Times are those of Postgres. */
 import type { Db } from '@svc/core'
+import type { FailingWebhooks } from '@svc/core/internal'
 import { MISSED_UNTIL_DISABLED, SHIFTED_BACK } from './missed-since.ts'
 import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhook-row.ts'
 
@@ -169,4 +170,26 @@ export async function endProbes(db: Db, ids: string[], seconds: number): Promise
     [ids, seconds],
   )
   return rows.map(({ id }: { id: string }) => id)
+}
+
+/**
+ * Webhooks that are failing or were disabled as failing: how many, and the first of them by their ids. `since`
+ * is ISO 8601. None where the tables are not made yet.
+ */
+export async function findFailingWebhooks(db: Db, most: number): Promise<FailingWebhooks> {
+  const { rows: table } = await db.query(
+    `select to_regclass('svc."__svc.webhooks.registrations"') is not null as exists`,
+  )
+  if (!(table[0] as { exists: boolean }).exists) return { count: 0, first: [] }
+  const { rows } = await db.query(
+    `select id, url, tenant, failed_attempts as "failedAttempts",
+            to_char(failing_since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
+            coalesce(disabled_reason = 'failing', false) as disabled, count(*) over ()::int as count
+       from svc."__svc.webhooks.registrations"
+      where failing_since is not null or disabled_reason = 'failing'
+      order by id limit $1`,
+    [most],
+  )
+  const all = rows as (FailingWebhooks['first'][number] & { count: number })[]
+  return { count: all[0]?.count ?? 0, first: all.map(({ count: _, ...webhook }) => webhook) }
 }

@@ -1,6 +1,5 @@
-import { createHmac, createSecretKey } from 'node:crypto'
+import { ownSignature, standardSignature } from '@svc/receiver/internal'
 import type { HeaderNames } from '../settings/header-names.ts'
-import { standardKey } from '../settings/secret.ts'
 import { ed25519Signature, type SigningKey } from './ed25519.ts'
 
 /** The body to send. Exactly these bytes are signed. */
@@ -58,23 +57,19 @@ export function signingHeaders(
   const { secret, previousSecrets, standardWebhooks, ed25519 = [] } = signing
   const headers = [
     names.signature,
-    signature(secret, timestamp, message.body),
+    ownSignature(secret, timestamp, message.body),
     names.timestamp,
     String(timestamp),
   ]
   const [previousSecret] = previousSecrets
   if (previousSecret !== undefined) {
-    headers.push(names.signaturePrevious, signature(previousSecret, timestamp, message.body))
+    headers.push(names.signaturePrevious, ownSignature(previousSecret, timestamp, message.body))
   }
   // Receivers compare each of our signatures whole: only the header of Standard Webhooks lists several.
   if (standardWebhooks || ed25519.length > 0 || previousSecrets.length > 1) {
     headers.push(...standardHeaders(message, signing, timestamp))
   }
   return headers
-}
-
-function signature(secret: string, timestamp: number, body: Buffer): string {
-  return `sha256=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`
 }
 
 function standardHeaders(
@@ -97,11 +92,4 @@ function standardHeaders(
     'webhook-signature',
     signatures.join(' '),
   ]
-}
-
-function standardSignature(secret: string, id: string, timestamp: number, body: Buffer): string {
-  // Node 24.21 first checks whether a key of bytes is a `CryptoKey`, which takes several times as long as the
-  // HMAC (RFC 2104). It does not check that of a `KeyObject`.
-  const hmac = createHmac('sha256', createSecretKey(standardKey(secret)))
-  return `v1,${hmac.update(`${id}.${timestamp}.`).update(body).digest('base64')}`
 }

@@ -15,15 +15,6 @@ const SHORTEST_KEY_BYTES = 16
 /** 32 random bytes in the form that Standard Webhooks gives its secrets. */
 export const newSecret = (): string => `${STANDARD_PREFIX}${randomBytes(32).toString('base64')}`
 
-/**
- * The key of Standard Webhooks 1.0, "Signature scheme": the base64 after `whsec_`. Of a secret that another
- * system has made it is the bytes of the text.
- */
-export const standardKey = (secret: string): Buffer =>
-  secret.startsWith(STANDARD_PREFIX)
-    ? Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64')
-    : Buffer.from(secret)
-
 /** Checks what the pattern of a secret cannot say. @throws SecretRefused, without the secret */
 export function assertSecret(secret: string): void {
   if (secret.startsWith(STANDARD_PREFIX)) {

@@ -1,0 +1,145 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import pg from 'pg'
+import t from 'tap'
+import { createSvc, type DatabaseConfig } from '../../../packages/core/src/index.ts'
+import {
+  addressOf,
+  clientOf,
+  configOf,
+} from '../../../packages/core/src/postgres/connection-config.ts'
+import { emptyDatabase, freshDatabase } from '../../support/fresh-database.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
+import { until } from '../../support/until.ts'
+
+const lists: [given: string | DatabaseConfig, hosts: string][] = [
+  ['postgres://u:p@h1:5432,h2:5433/db', 'h1:5432, h2:5433'],
+  ['postgres://u:p@h1,h2/db?target_session_attrs=read-write', 'h1:5432, h2:5432'],
+  [
+    'postgres://u:p%40%2Fs,s@[::1]:6432,[2001:db8::1],db-3/db',
+    '[::1]:6432, [2001:db8::1]:5432, db-3:5432',
+  ],
+  ['postgres://%2Frun%2Fpg,h2/db?target_session_attrs=any', '/run/pg, h2:5432'],
+  ['postgres:///db?host=h1,h2&port=5432,5433', 'h1:5432, h2:5433'],
+  ['postgres://u:p@h1/db?target_session_attrs=primary', 'h1:5432'],
+  [{ host: ['h1', 'h2'], port: [5432, 5433] }, 'h1:5432, h2:5433'],
+  [{ host: ['h1', 'h2', '[::1]'], port: 6432 }, 'h1:6432, h2:6432, [::1]:6432'],
+  [{ host: ['h1'] }, 'h1:5432'],
+  [{ connectionString: 'postgres://u:p@h1:1,h2:2/db' }, 'h1:1, h2:2'],
+]
+for (const [given, hosts] of lists) {
+  t.test(`${JSON.stringify(given)} is a list of hosts`, async (t) => {
+    t.equal(addressOf(configOf(given)), hosts)
+  })
+}
+
+t.test('user, password, database and settings of a list are those of the URL', async (t) => {
+  const config = configOf('postgres://us%40er:p%40%2Fs,s@h1,h2/my%20db?application_name=orders')
+  t.match(config, {
+    user: 'us@er',
+    password: 'p@/s,s',
+    database: 'my db',
+    application_name: 'orders',
+  })
+  const password = () => 'rotated'
+  t.equal(configOf({ host: ['h1', 'h2'], password }).password, password)
+})
+
+const refused: [given: unknown, why: RegExp][] = [
+  ['postgres://h1,h2/db?target_session_attrs=standby', /target_session_attrs must be "read-write"/],
+  ['postgres://h1,h2/db?target_session_attrs=read-only', /takes no writes/],
+  ['postgres://h1/db?target_session_attrs=prefer-standby', /takes no writes/],
+  [{ host: ['h1', 'h2'], target_session_attrs: 'standby' }, /takes no writes/],
+  ['postgres://h1,h2:99999/db', /port from 1 to 65535/],
+  ['postgres://h1,/db', /must have a name/],
+  ['postgres://h1,::1/db', /of IPv6 in brackets/],
+  [{ host: [] }, /must have a name/],
+  [{ host: ['h1', 7] }, /must have a name/],
+  [{ host: ['h1', 'h2'], port: [1, 2, 3] }, /2 hosts and 3 ports/],
+  ['postgres://u:pa@ss/word@h1,h2/db', /percent-encoded/],
+  ['postgres://h1/db?sslrootcert=/nowhere.pem', /check sslrootcert/],
+]
+for (const [given, why] of refused) {
+  t.test(`${JSON.stringify(given)} is refused`, async (t) => {
+    t.throws(() => configOf(given as string), { code: 'SVC_CORE_INVALID_OPTION', message: why })
+  })
+}
+
+/** The URL of `database` with these hosts in place of its own. */
+function withHosts(database: string, hosts: string[], attributes = ''): string {
+  const { host } = new URL(database)
+  return database.replace(host, hosts.join(',')) + attributes
+}
+
+async function silentServer(t: Tap): Promise<string> {
+  const server = createServer(() => {})
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+type Tap = { teardown(end: () => void): unknown }
+
+t.test('a connection is made to the first host that takes writes', async (t) => {
+  const database = await emptyDatabase(t)
+  const readOnly = await emptyDatabase(t)
+  const admin = new pg.Client(readOnly)
+  await admin.connect()
+  await admin.query(
+    `alter database ${new URL(readOnly).pathname.slice(1)} set default_transaction_read_only = on`,
+  )
+  await admin.end()
+  const { host } = new URL(database)
+  const silent = await silentServer(t)
+
+  const url = withHosts(database, ['127.0.0.1:1', silent, host])
+  const client = clientOf({ ...configOf(url), connectionTimeoutMillis: 3000 })
+  const started = performance.now()
+  await client.connect()
+  t.equal(`${client.host}:${client.port}`, host)
+  t.ok(performance.now() - started < 3000, 'within the limit of one connection')
+  t.match((await client.query('select 1 as one')).rows, [{ one: 1 }])
+  await client.end()
+
+  const only = clientOf(configOf(withHosts(readOnly, [host, host])))
+  await t.rejects(only.connect(), { code: '25006', message: /only reads/ })
+  const any = clientOf(
+    configOf(withHosts(readOnly, ['127.0.0.1:1', host], '?target_session_attrs=any')),
+  )
+  await any.connect()
+  await any.end()
+  const nobody = clientOf(configOf(withHosts(database, ['127.0.0.1:1', '127.0.0.1:2'])))
+  await t.rejects(nobody.connect(), { code: 'ECONNREFUSED' })
+})
+
+t.test('a process whose host is gone goes on with the other one of its list', async (t) => {
+  const database = await freshDatabase(t)
+  const [first, second] = [await proxyPostgres(t, database), await proxyPostgres(t, database)]
+  const url = withHosts(database, [new URL(first.url).host, new URL(second.url).host])
+  const svc = await createSvc({ core: { database: url, worker: { enabled: true } } })
+  t.teardown(() => svc.close())
+  t.ok(first.connections() > 0)
+  t.equal(second.connections(), 0)
+  first.cut()
+  await until(async () => {
+    const published = await svc.events.publish('order.created', {}).catch(() => undefined)
+    return published !== undefined && (await svc.health()).ok
+  })
+  t.ok(second.connections() >= 3, 'pools, jobs and listener')
+
+  second.cut()
+  await t.rejects(svc.events.publish('order.created', {}), { code: 'SVC_UNAVAILABLE' })
+  first.mend()
+  await until(async () => (await svc.health()).ok)
+})
+
+t.test('a boot that reaches none of its hosts names them all, and not the password', async (t) => {
+  await t.rejects(
+    createSvc({ core: { database: 'postgres://u:pass-9@127.0.0.1:1,127.0.0.1:2/db' } }),
+    {
+      code: 'SVC_CORE_DATABASE_UNREACHABLE',
+      message: /^(?!.*pass-9).*127\.0\.0\.1:1, 127\.0\.0\.1:2/,
+    },
+  )
+})

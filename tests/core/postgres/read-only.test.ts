@@ -1,0 +1,120 @@
+/** Moments in which Postgres answers and takes no writes. */
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { startHost } from '../support/host.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
+
+async function connect(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client(url)
+  client.on('error', () => {})
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
+async function setReadOnly(admin: pg.Client, is: 'on' | 'off'): Promise<void> {
+  await admin.query('set default_transaction_read_only = off')
+  await admin.query(`alter system set default_transaction_read_only = ${is}`)
+  await admin.query('select pg_reload_conf()')
+}
+
+const WARNING = /^Postgres refuses writes at the moment/
+
+t.test(
+  'a server that only reads is told from one that is away, and is used again by itself',
+  async (t) => {
+    const server = await startPostgres()
+    t.teardown(() => server.stop())
+    const admin = await connect(t, server.url)
+    const received: string[] = []
+    const { app, log } = await startHost(t, {
+      database: server.url,
+      setUp: (app) =>
+        app.svc.events.subscribe('order.created', (_payload, { id }) => void received.push(id), {
+          subscription: 'orders',
+        }),
+    })
+    const { svc } = app
+    await svc.events.publish('order.created', {}, { id: 'before' })
+    await setReadOnly(admin, 'on')
+    const refused = await until(
+      () => svc.events.publish('order.created', {}, { id: 'no' }).catch((error: unknown) => error),
+      (answer) => answer instanceof Error,
+    )
+    t.match(refused, { code: 'SVC_UNAVAILABLE', message: /^the database only reads at the moment/ })
+    t.match((await svc.health()).database, { ok: false, reason: /only reads at the moment/ })
+    t.ok(log.some(({ msg }) => WARNING.test(String(msg))))
+
+    await setReadOnly(admin, 'off')
+    await until(async () => (await svc.health()).database.ok)
+    await until(() =>
+      svc.events.publish('order.created', {}, { id: 'after' }).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await until(() => received.includes('before') && received.includes('after'))
+  },
+)
+
+t.test(
+  'connections to a server that only reads are left where another one takes the writes',
+  async (t) => {
+    const pair = await startPostgres({}, { standby: 'late' })
+    t.teardown(() => pair.stop())
+    const proxy = await proxyPostgres(t, pair.url)
+    const { app } = await startHost(t, {
+      core: { database: { connectionString: proxy.url, max: 4 } },
+      database: proxy.url,
+    })
+    const { svc } = app
+    const [old, standby] = [await connect(t, pair.url), await connect(t, pair.standby!)]
+    const { rows } = await old.query('select pg_current_wal_lsn()::text as lsn')
+    await until(
+      () => standby.query('select pg_last_wal_replay_lsn() >= $1::pg_lsn as "has"', [rows[0].lsn]),
+      (answer) => answer.rows[0].has,
+    )
+    // The old connections stay, as those of a proxy that only leads new ones to the new primary.
+    await setReadOnly(old, 'on')
+    await standby.query('select pg_promote()')
+    proxy.moveTo(pair.standby!)
+    await until(() =>
+      svc.events.publish('order.created', {}).then(
+        () => true,
+        () => false,
+      ),
+    )
+    const { port } = new URL(pair.standby!)
+    await until(
+      () => svc.database.query('select inet_server_port() as port'),
+      (answer) => String(answer.rows[0].port) === port,
+    )
+    await until(async () => (await svc.health()).ok)
+    t.pass('without a restart')
+  },
+)
+
+t.test(
+  'a disk that is full is named, and an event that was refused can be published when it is not',
+  async (t) => {
+    const { app, core, log } = await startHost(t)
+    const { svc } = app
+    // As Postgres says it where a table cannot grow.
+    await core.db.query(`create function public.is_full() returns trigger language plpgsql as $$
+    begin raise 'could not extend file' using errcode = '53100'; end $$`)
+    await core.db.query(
+      `create trigger is_full before insert on svc."__svc.events" for each row execute function public.is_full()`,
+    )
+    await t.rejects(svc.events.publish('order.created', {}, { id: 'once' }), {
+      code: 'SVC_UNAVAILABLE',
+      message: /^the disk of the database is full/,
+    })
+    t.match((await svc.health()).database, { ok: false, reason: /disk of the database is full/ })
+    t.ok(log.some(({ msg }) => WARNING.test(String(msg))))
+    await core.db.query('drop trigger is_full on svc."__svc.events"')
+    await svc.events.publish('order.created', {}, { id: 'once' })
+    await until(async () => (await svc.health()).database.ok)
+  },
+)

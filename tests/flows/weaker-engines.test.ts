@@ -1,0 +1,92 @@
+/**
+ * Postgres without what weaker engines lack: docs/operate/engines.md says which. It shows what a host says and what
+ * still holds there.
+ */
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { svcCore } from '@svc/core'
+import Fastify from 'fastify'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
+import { until } from '../support/until.ts'
+
+/** A server that takes LISTEN for a mistake in the syntax. */
+async function withoutListen(t: Test, database: string): Promise<string> {
+  const target = new URL(database)
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    upstream.pipe(client)
+    client.on('data', (bytes) => {
+      upstream.write(
+        Buffer.from(bytes.toString('latin1').replace(/\blisten "/, 'lesten "'), 'latin1'),
+      )
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const url = new URL(database)
+  url.port = String((server.address() as AddressInfo).port)
+  return url.href
+}
+
+t.test('without LISTEN events are handled, and the health says that it is missing', async (t) => {
+  const database = await withoutListen(t, await freshDatabase(t))
+  const apps = [Fastify(), Fastify()] as const
+  const handled: string[] = []
+  for (const app of apps) {
+    t.teardown(() => app.close())
+    await app.register(svcCore, { database, worker: { enabled: app === apps[1] } })
+  }
+  await apps[1].svc.events.subscribe('order.placed', (_order, { id }) => void handled.push(id))
+  for (const app of apps) await app.ready()
+  await apps[0].svc.events.publish('order.placed', {}, { id: 'one' })
+  await until(() => handled.length > 0)
+  t.strictSame(handled, ['one'], 'found by polling')
+  const { ok, listener, database: its } = await apps[1].svc.health()
+  t.match({ ok, listener, its }, { ok: false, listener: { ok: false }, its: { ok: true } })
+})
+
+t.test('without advisory locks the boot is refused, and says what is missing', async (t) => {
+  const database = await emptyDatabase(t)
+  const role = `svc_test_role_${randomBytes(5).toString('hex')}`
+  const admin = new pg.Client(database)
+  await admin.connect()
+  const name = new URL(database).pathname.slice(1)
+  await admin.query(`create role ${role} login password 'secret'`)
+  await admin.query(`grant create on database ${name} to ${role}`)
+  await admin.query(
+    `do $$ declare lock regprocedure; begin
+       for lock in select oid from pg_proc where proname like 'pg\\_%advisory%' loop
+         execute format('revoke execute on function %s from public', lock);
+       end loop;
+     end $$`,
+  )
+  t.teardown(async () => {
+    await admin.query(`drop owned by ${role}`)
+    await admin.query(`drop role ${role}`)
+    await admin.end()
+  })
+  const url = new URL(database)
+  url.username = role
+  url.password = 'secret'
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await t.rejects(async () => app.register(svcCore, { database: url.href }), {
+    code: 'SVC_CORE_RIGHTS_MISSING',
+    message: /permission denied for function pg_try_advisory_xact_lock/,
+  })
+})
