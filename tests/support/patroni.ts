@@ -76,7 +76,7 @@ export async function startPatroni(t: Test, count = 3): Promise<Cluster> {
   ])
   await until(() => isOk(`${store}/health`))
 
-  const managed: (Node & { rest: string; port: number })[] = []
+  const managed: (Node & { rest: string; port: string })[] = []
   for (let n = 0; n < count; n++) managed.push(await startNode(t, { n, folder, user, clientPort }))
   const isComplete = async () => {
     const members = await membersOf(managed)

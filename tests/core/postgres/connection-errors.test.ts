@@ -1,4 +1,5 @@
 import t from 'tap'
+import { addressOf } from '../../../packages/core/src/postgres/connection-config.ts'
 import {
   isConnectionError,
   isLostConnection,
@@ -64,7 +65,7 @@ const sentences: [error: unknown, sentence: string][] = [
 ]
 for (const [error, sentence] of sentences) {
   t.test(`${String(error)} becomes one sentence without the password`, async (t) => {
-    t.equal(whyUnreachable(error, config), sentence)
+    t.equal(whyUnreachable(error, addressOf(config)), sentence)
   })
 }
 

@@ -1,6 +1,4 @@
 /** Recognises errors of the connection to Postgres, and explains them. */
-import type pg from 'pg'
-import { addressOf } from './connection-config.ts'
 
 /**
  * Whether an error means that Postgres is not available, rather than that it refused a statement: there
@@ -97,11 +95,14 @@ const UNREACHABLE_CODES = new Set([
 const UNREACHABLE_MESSAGES =
   /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after calling end|Query read timeout)/
 
-/** One sentence for the operator who starts the process. It never contains a password. */
-export function whyUnreachable(error: unknown, config: pg.PoolConfig): string {
+/**
+ * One sentence for the operator who starts the process. It never contains a password.
+ *
+ * @param at the address, as it is written in messages
+ */
+export function whyUnreachable(error: unknown, at: string): string {
   const { code, message } = (error ?? {}) as { code?: string; message?: string }
   const reason = (message || code || 'no reason given').replaceAll(/\s+/g, ' ').trim()
-  const at = addressOf(config)
   const advice = 'check the option "database" (by default the secret DATABASE_URL)'
   return isSqlState(code)
     ? `svcCore: Postgres at ${at} answers, but refuses: ${reason}: ${advice}`

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { handleClientErrors } from './client-errors.ts'
-import { configOf, isPool, withServerOptions } from './connection-config.ts'
+import { addressOf, configOf, isPool, withServerOptions } from './connection-config.ts'
 import { DatabaseNotUtf8, DatabaseTooOld, DatabaseUnreachable } from '../errors.ts'
 import { openWorkerPool, BEGIN_WITH_WORKER_PLANS, type WorkerPool } from './worker-pool.ts'
 import type { SvcCoreOptions } from '../core-options.ts'
@@ -148,7 +148,7 @@ export async function openDatabase(
     // Not awaited: a connection that is still being made would hold the error up.
     else void hostPool.end()
     if (error instanceof DatabaseTooOld || error instanceof DatabaseNotUtf8) throw error
-    throw new DatabaseUnreachable(whyUnreachable(error, config))
+    throw new DatabaseUnreachable(whyUnreachable(error, addressOf(config)))
   }
 }
 
