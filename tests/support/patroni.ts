@@ -137,7 +137,7 @@ export async function startPatroni(t: Test, count = 3): Promise<Cluster> {
 
 async function startNode(
   t: Test,
-  { n, folder, user, clientPort }: { n: number; folder: string; user: User; clientPort: number },
+  { n, folder, user, clientPort }: { n: number; folder: string; user: User; clientPort: string },
 ) {
   const name = `node${n}`
   const home = join(folder, name)
