@@ -76,7 +76,7 @@ export async function startPatroni(t: Test, count = 3): Promise<Cluster> {
   ])
   await until(() => isOk(`${store}/health`))
 
-  const managed: (Node & { rest: string; port: number })[] = []
+  const managed: (Node & { rest: string; port: string })[] = []
   for (let n = 0; n < count; n++) managed.push(await startNode(t, { n, folder, user, clientPort }))
   const isComplete = async () => {
     const members = await membersOf(managed)
@@ -137,7 +137,7 @@ export async function startPatroni(t: Test, count = 3): Promise<Cluster> {
 
 async function startNode(
   t: Test,
-  { n, folder, user, clientPort }: { n: number; folder: string; user: User; clientPort: number },
+  { n, folder, user, clientPort }: { n: number; folder: string; user: User; clientPort: string },
 ) {
   const name = `node${n}`
   const home = join(folder, name)
