@@ -4,7 +4,6 @@
  */
 import pg from 'pg'
 import { InvalidOption } from '../errors.ts'
-import { isSqlState } from './connection-errors.ts'
 import { within } from '../within.ts'
 
 /** Which of the hosts is taken: the one that takes writes, or whichever answers. */
@@ -112,6 +111,11 @@ const isPort = (port: number | undefined): boolean =>
 const TAKES_WRITES = `select not pg_catalog.pg_is_in_recovery() and (source = 'client' or setting = 'off') as "takesWrites"
   from pg_catalog.pg_settings where name = 'default_transaction_read_only'`
 
+class OnlyReads extends Error {
+  /** As Postgres has it. */
+  readonly code = '25006'
+}
+
 /** pg-pool has a limit of its own, which is the same where it is set. */
 const CONNECT_MS = 15_000
 
@@ -149,7 +153,9 @@ export class HostList {
       }
     }
     // What a server has answered says more than that there is no answer.
-    const said = errors.find((error) => isSqlState((error as { code?: unknown }).code))
+    const said = errors.find(
+      (error) => error instanceof pg.DatabaseError || error instanceof OnlyReads,
+    )
     throw (said ?? errors.at(-1) ?? new Error('timeout expired')) as Error
   }
 
@@ -158,7 +164,7 @@ export class HostList {
       throw new Error('timeout expired')
     })
     if (rows[0]?.takesWrites) return
-    throw Object.assign(new Error(`${shown(address)} only reads`), { code: '25006' })
+    throw new OnlyReads(`${shown(address)} only reads`)
   }
 
   #remember(address: Address): void {
