@@ -1,6 +1,5 @@
 /** `svc listen --inbound`: what providers have sent to a host is sent to a local application too. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { signed } from '@svc/providers/testing'
 import { untilAnswered, type HostApi } from './host-api.ts'
 import { post } from './local-requests.ts'
 import { WrongUsage, type Context } from './verb.ts'
@@ -39,7 +38,7 @@ export async function replayInbound(
   const { signal } = context
   if (events !== undefined)
     throw new WrongUsage('--events is no option of --inbound: give --source')
-  const sign = signerOf(to, resign, secret)
+  const sign = await signerOf(to, resign, secret)
   const filter = { outcome: 'accepted', ...(source !== undefined && { source }) }
   const [newest] = await api.get<Logged[]>('/inbound', { ...filter, limit: '1' })
   let since = newest && earlier(newest.at)
@@ -83,13 +82,19 @@ type Sign = (
 ) => { headers: Headers; body: string | Uint8Array<ArrayBuffer> }
 
 /** @throws WrongUsage */
-function signerOf(to: URL, provider: string | undefined, secret: string | undefined): Sign {
+async function signerOf(
+  to: URL,
+  provider: string | undefined,
+  secret: string | undefined,
+): Promise<Sign> {
   if (provider === undefined) {
     if (secret === undefined) return (body, headers) => ({ body, headers })
     throw new WrongUsage('with --inbound, --secret needs --resign and the name of the provider')
   }
   if (secret === undefined)
     throw new WrongUsage('--resign needs --secret: the one that the local application has')
+  // Verbs that do not sign start without the presets.
+  const { signed } = await import('@svc/providers/testing')
   const sign: Sign = (body, headers) => {
     // What was masked is made anew.
     const own = Object.fromEntries(headers.filter(([, value]) => value !== '***'))
