@@ -188,7 +188,6 @@ async function startNode(
   const file = join(home, 'patroni.yml')
   // JSON is YAML.
   await writeFile(file, JSON.stringify(settings))
-  const manager = run(t, patroni!, user, home, [file])
   const postmaster = async () =>
     Number((await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')[0])
   t.teardown(async () => {
@@ -197,6 +196,8 @@ async function startNode(
       () => {},
     )
   })
+  // Its teardown comes first: a manager starts a server that has died.
+  const manager = run(t, patroni!, user, home, [file])
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`
   const rest = `http://127.0.0.1:${restPort}`
   await until(() => isOk(`${rest}/health`), Boolean, 500)
