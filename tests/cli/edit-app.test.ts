@@ -30,6 +30,16 @@ function additions(source: string): Record<string, string[]> {
 t.test('the plugins are registered before the statement that listens', async (t) => {
   const cases: [source: string, before: string, firstLine: string][] = [
     [lines(IMPORT, APP, 'await app.listen()'), 'await app.listen()', 'await app.register('],
+    [
+      lines(IMPORT, 'interface Order { item: string }', APP, 'await app.listen()'),
+      'await app.listen()',
+      'await app.register(',
+    ],
+    [
+      lines(IMPORT, 'type Order = {', '  item: string', '}', APP, 'await app.listen()'),
+      'await app.listen()',
+      'await app.register(',
+    ],
     [lines(IMPORT, APP, 'void app.listen()'), 'void app.listen()', 'app.register('],
     [lines(IMPORT, APP, 'app', '  .listen()'), 'app', 'app.register('],
     [

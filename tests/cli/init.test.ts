@@ -158,7 +158,7 @@ import { svcWebhooks } from "@svc/webhooks";
   )
   t.match(
     after['.env.example'],
-    /^PORT=3000\n# DATABASE_URL=\n# An API key[^]*\nENCRYPTION_KEY=\n$/,
+    /^PORT=3000\n# DATABASE_URL=\n# An API key[^]*\n# ENCRYPTION_KEY=\n$/,
   )
   for (const name of ['package.json', 'src/orders.ts', 'test/server.test.ts', 'compose.yaml']) {
     t.equal(after[name], before[name], `${name} is as it was`)
@@ -200,6 +200,37 @@ t.test('where no file can be edited safely, init prints what to add and ends wit
     t.match(text, /\nimport \{ svcCore \} from[^]*\nawait app\.register\(svcCore, /)
     const { '.env.example': _, 'docker-compose.yml': __, ...after } = await filesOf(folder)
     t.same(after, before)
+  }
+})
+
+t.test('what init prints is written as the file is, and only what is lacking', async (t) => {
+  const cases: [string, string, RegExp[], RegExp][] = [
+    [
+      'server.js',
+      "const server = require('fastify')()\nrun(() => server.listen())\n",
+      [/const \{ svcCore \} = require\('@svc\/core'\)/, /\nserver\.register\(svcAuth, /],
+      /import \{|await server/,
+    ],
+    [
+      'server.mjs',
+      "import Fastify from 'fastify'\nimport { svcCore } from '@svc/core'\nconst app = Fastify()\nawait app.register(svcCore)\nawait app.listen()\n",
+      [/server\.mjs does not use @svc\/auth and @svc\/webhooks/, /await app\.register\(svcAuth, /],
+      /register\(svcCore/,
+    ],
+  ]
+  for (const [name, source, says, notThat] of cases) {
+    const folder = await folderWith(t, {
+      'package.json': '{}',
+      '.gitignore': 'dist',
+      [name]: source,
+    })
+    const { exitCode, text } = await svc(t, ['init'], {}, { folder })
+    t.equal(exitCode, 1)
+    for (const what of says) t.match(text, what)
+    t.notMatch(text, notThat)
+    const after = await filesOf(folder)
+    t.equal(after['.gitignore'], 'dist\n.env\n')
+    t.equal(after[name], source)
   }
 })
 

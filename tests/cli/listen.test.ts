@@ -146,9 +146,13 @@ t.test('--resign signs with the secret of the local application', async (t) => {
   await local.svc.events.subscribe('github.push', (payload) => void handled.push(payload))
   const to = `${await local.listen({ port: 0, host: '127.0.0.1' })}/hooks/github`
   const args = ['listen', '--inbound', '--to', to, '--url', url, '--json']
-  const command = startSvc(t, [...args, '--resign', 'github', '--secret', 'of-this-machine'], {
-    SVC_KEY: KEY,
-  })
+  const command = startSvc(
+    t,
+    [...args, '--source', 'github', '--resign', 'github', '--secret', 'of-this-machine'],
+    {
+      SVC_KEY: KEY,
+    },
+  )
   await command.says(/listening to/)
   await app.inject({ ...push(7, 'd-7'), url: '/hooks/github' })
   const [line] = await command.says(/^\{.*\}$/m)
@@ -185,13 +189,20 @@ t.test('listen says why it cannot begin', async (t) => {
     [[...to, '--url', url, '--inbound', '--events', 'a'], { SVC_KEY: KEY }, 2, /give --source/],
     [[...to, '--url', url, '--inbound', '--secret', 'x'], { SVC_KEY: KEY }, 2, /needs --resign/],
     [
+      [...to, '--url', url, '--inbound', '--resign', 'github', '--secret', 'x'],
+      { SVC_KEY: KEY },
+      2,
+      /--resign needs --source/,
+    ],
+    [[...to, '--url', url, '--inbound'], { SVC_KEY: KEY }, 1, /has no inbound sources/],
+    [
       [...to, '--url', url, '--inbound', '--resign', 'github'],
       { SVC_KEY: KEY },
       2,
       /needs --secret/,
     ],
     [
-      [...to, '--url', url, '--inbound', '--resign', 'none', '--secret', 'x'],
+      [...to, '--url', url, '--inbound', '--source', 'x', '--resign', 'none', '--secret', 'x'],
       { SVC_KEY: KEY },
       2,
       /there is no preset "none"/,

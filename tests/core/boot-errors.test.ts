@@ -1,10 +1,12 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { useCore } from '@svc/core/internal'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { emptyDatabase, emptyDatabaseWith, freshDatabase } from '../support/fresh-database.ts'
+import { until } from '../support/until.ts'
 
 const advice = 'check the option "database" (by default the secret DATABASE_URL)'
 
@@ -71,6 +73,28 @@ t.test('a database that does not exist is an error at boot', async (t) => {
     code: 'SVC_CORE_DATABASE_UNREACHABLE',
     message: `svcCore: Postgres at ${url.host} answers, but refuses: database "nowhere" does not exist: ${advice}`,
   })
+})
+
+/** As Postgres with SCRAM. */
+const SASL = Buffer.concat([Buffer.from('R\0\0\0\x17\0\0\0\x0a'), Buffer.from('SCRAM-SHA-256\0\0')])
+const CONTINUE = Buffer.from('R\0\0\0\x21\0\0\0\x0br=nonce,s=c2FsdA==,i=4096')
+
+t.test('without a password that the server asks for, no connection is left behind', async (t) => {
+  const server = createServer((socket) => {
+    const answers = [SASL, CONTINUE]
+    socket.on('data', () => void (answers.length > 0 && socket.write(answers.shift()!)))
+    socket.on('error', () => {})
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const database = `postgres://nobody@127.0.0.1:${port}/name`
+  await t.rejects(boot(t, { database }), {
+    code: 'SVC_CORE_DATABASE_UNREACHABLE',
+    message: /127\.0\.0\.1:\d+ answers, but refuses: SASL: .*password must be a string: check/,
+  })
+  const connections = promisify(server.getConnections.bind(server))
+  await until(async () => (await connections()) === 0)
 })
 
 t.test('a user that does not exist is an error at boot', async (t) => {

@@ -75,7 +75,7 @@ export class HostApi {
       )
     }
     if (response.status === 400) throw new WrongUsage(said)
-    if ([404, 409, 410].includes(response.status)) throw new Error(said)
+    if ([404, 409, 410].includes(response.status)) throw Object.assign(new Error(said), { code })
     throw new Unreachable(`${this.base}: ${said}`)
   }
 }

@@ -33,14 +33,15 @@ export async function replayInbound(
   context: Context,
   api: HostApi,
   to: URL,
-  { source, resign, secret, events, json }: Options,
+  options: Options,
 ): Promise<void> {
   const { signal } = context
+  const { source, events, json } = options
   if (events !== undefined)
     throw new WrongUsage('--events is no option of --inbound: give --source')
-  const sign = await signerOf(to, resign, secret)
+  const sign = await signerOf(to, options)
   const filter = { outcome: 'accepted', ...(source !== undefined && { source }) }
-  const [newest] = await api.get<Logged[]>('/inbound', { ...filter, limit: '1' })
+  const [newest] = await newestOf(api, filter)
   let since = newest && earlier(newest.at)
   const list = () =>
     api.list<Logged>('/inbound', since === undefined ? filter : { ...filter, since })
@@ -73,6 +74,17 @@ export async function replayInbound(
   }
 }
 
+async function newestOf(api: HostApi, filter: Record<string, string>): Promise<Logged[]> {
+  try {
+    return await api.get<Logged[]>('/inbound', { ...filter, limit: '1' })
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'SVC_WEBHOOKS_NOT_FOUND') throw error
+    throw new Error(`the host at ${api.base} has no inbound sources, or keeps no log of them`, {
+      cause: error,
+    })
+  }
+}
+
 const earlier = (at: string): string => new Date(Date.parse(at) - LATE_MS).toISOString()
 
 type Headers = [name: string, value: string][]
@@ -82,17 +94,16 @@ type Sign = (
 ) => { headers: Headers; body: string | Uint8Array<ArrayBuffer> }
 
 /** @throws WrongUsage */
-async function signerOf(
-  to: URL,
-  provider: string | undefined,
-  secret: string | undefined,
-): Promise<Sign> {
+async function signerOf(to: URL, { resign: provider, secret, source }: Options): Promise<Sign> {
   if (provider === undefined) {
     if (secret === undefined) return (body, headers) => ({ body, headers })
     throw new WrongUsage('with --inbound, --secret needs --resign and the name of the provider')
   }
   if (secret === undefined)
     throw new WrongUsage('--resign needs --secret: the one that the local application has')
+  if (source === undefined) {
+    throw new WrongUsage('--resign needs --source: the source of the host that has this provider')
+  }
   // Verbs that do not sign start without the presets.
   const { signed } = await import('@svc/providers/testing')
   const sign: Sign = (body, headers) => {

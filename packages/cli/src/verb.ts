@@ -90,7 +90,7 @@ export class Context {
     const { DATABASE_URL: url } = this.env
     if (url) return url
     throw new WrongUsage(
-      'DATABASE_URL is not set: set it to the connection string of the database, postgres://user:password@host:5432/name',
+      'DATABASE_URL is not set: set it to the connection string of the database, postgres://user:password@host:5432/name, or run "node --env-file=.env node_modules/.bin/svc …" where .env has it',
     )
   }
 

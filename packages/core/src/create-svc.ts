@@ -3,6 +3,7 @@ import fastify, {
   type FastifyPluginCallback,
   type FastifyServerOptions,
 } from 'fastify'
+import type pg from 'pg'
 import { markWithoutServer } from './core-of.ts'
 import type { SvcCoreOptions } from './core-options.ts'
 import { Closed } from './errors.ts'
@@ -97,13 +98,14 @@ export async function createSvc<Options extends readonly unknown[]>(
   return { ...untilClosed(app.svc, () => isClosed), close }
 }
 
-/** Two are not asynchronous, and the health of a closed process is an answer. */
-const NOT_ASYNC = new Set(['names', 'register', 'health'])
+/** These two are not asynchronous. */
+const NOT_ASYNC = new Set(['names', 'register'])
 
 /** The same functions, which reject once it is closed: a pool of the host's own would still answer them. */
 function untilClosed<Part extends object>(part: Part, isClosed: () => boolean): Part {
   const wrapped = (name: string, value: unknown): unknown => {
     if (isPlain(value)) return untilClosed(value, isClosed)
+    if (name === 'database') return poolUntilClosed(value as pg.Pool, isClosed)
     if (!isFunction(value) || NOT_ASYNC.has(name)) return value
     // The operations on behalf of a caller.
     if (name === 'as') return (...args: unknown[]) => untilClosed(Object(value(...args)), isClosed)
@@ -112,6 +114,15 @@ function untilClosed<Part extends object>(part: Part, isClosed: () => boolean): 
   const entries = Object.entries(part).map(([name, value]) => [name, wrapped(name, value)])
   return Object.fromEntries(entries) as Part
 }
+
+/** A pool that was given is not ended, and one of ours would reject as a pool. */
+const poolUntilClosed = (pool: pg.Pool, isClosed: () => boolean): pg.Pool =>
+  new Proxy(pool, {
+    get: (_, key) =>
+      isClosed() && (key === 'query' || key === 'connect')
+        ? () => Promise.reject(new Closed())
+        : Reflect.get(pool, key, pool),
+  })
 
 /** A part of svc, as `svc.events` is; the pool and pg-boss are objects of classes. */
 const isPlain = (value: unknown): value is object =>

@@ -138,7 +138,7 @@ t.test('svc migrate and a host that only checks work in another schema', async (
   await drain(app)
   t.match(await migrated(t, database, '--schema', 'Shop'), {
     exitCode: 2,
-    errors: [/"schema" must be/],
+    errors: [/--schema must be/],
   })
 })
 

@@ -20,8 +20,8 @@ const PLUGINS = [
 
 export const PLUGIN_PACKAGES = PLUGINS.map(({ from }) => from)
 
-export const importLines = (style: LineStyle): string[] =>
-  PLUGINS.map(({ name, from }) =>
+export const importLines = (style: LineStyle, packages = PLUGIN_PACKAGES): string[] =>
+  PLUGINS.filter(({ from }) => packages.includes(from)).map(({ name, from }) =>
     written(
       style.module === 'import'
         ? `import { ${name} } from '${from}'`
@@ -31,8 +31,12 @@ export const importLines = (style: LineStyle): string[] =>
   )
 
 /** @param app the name of the Fastify instance */
-export const registerLines = (app: string, style: LineStyle): string[] =>
-  PLUGINS.map(({ name, options }) =>
+export const registerLines = (
+  app: string,
+  style: LineStyle,
+  packages = PLUGIN_PACKAGES,
+): string[] =>
+  PLUGINS.filter(({ from }) => packages.includes(from)).map(({ name, options }) =>
     written(`${style.awaits ? 'await ' : ''}${app}.register(${name}, { ${options} })`, style),
   )
 

@@ -3,9 +3,9 @@ import { importLines, registerLines, type LineStyle } from './app-lines.ts'
 import { codeOnly } from './code-only.ts'
 
 export type Edit =
-  | { text: string; reason?: undefined }
-  /** Why the file is left as it is. */
-  | { text?: undefined; reason: string }
+  | { text: string; reason?: undefined; app?: undefined; style?: undefined }
+  /** Why the file is left as it is, and how the lines for it are written. */
+  | { text?: undefined; reason: string; app?: string | undefined; style?: LineStyle }
 
 /** Whether another file of the application, by its path from this one, loads Fastify. */
 export type LoadsFastify = (path: string) => boolean
@@ -86,17 +86,23 @@ export function edited(source: string, loads: LoadsFastify): Edit {
   if (!loaded) return { reason: 'it does not import Fastify' }
   const instances = [...loaded.names, ...loaded.names.flatMap((name) => madeBy(code, name))]
   const [call, another] = [...code.matchAll(LISTEN)].filter(([, name]) => instances.includes(name!))
-  if (call === undefined) return { reason: 'what listens is not an instance of Fastify' }
-  if (another !== undefined) return { reason: 'it listens more than once' }
+  const left = (reason: string): Edit => ({
+    reason,
+    app: call?.[1] ?? loaded.names.flatMap((name) => madeBy(code, name))[0],
+    // At the top level of a module it may.
+    style: { ...loaded.style, awaits: loaded.style.module === 'import' },
+  })
+  if (call === undefined) return left('what listens is not an instance of Fastify')
+  if (another !== undefined) return left('it listens more than once')
   const [, app = ''] = call
   const before = code.slice(0, call.index)
   if (before.includes(`${app}.ready(`) || before.includes(`${app}.inject(`)) {
-    return { reason: `${app} is ready before it listens, and takes no plugin then` }
+    return left(`${app} is ready before it listens, and takes no plugin then`)
   }
   const start = before.lastIndexOf('\n') + 1
   const inLine = before.slice(start)
   if (!BEFORE_CALL.test(inLine) || !isStatement(code.slice(0, start), indentOf(inLine))) {
-    return { reason: 'listen() is within another statement' }
+    return left('listen() is within another statement')
   }
   // Elsewhere it may not be allowed to: Fastify loads in listen() what was registered.
   const style = { ...loaded.style, awaits: inLine.includes('await ') }
@@ -117,7 +123,7 @@ export function edited(source: string, loads: LoadsFastify): Edit {
 /** The names that get what a call returns. */
 function madeBy(code: string, name: string): string[] {
   const assigned = new RegExp(
-    String.raw`([\w$]+)(?:\s*:[^=;]+)?\s*=\s*(?:await\s+)?${name.replaceAll('$', String.raw`\$`)}\s*[(<]`,
+    String.raw`([\w$]+)(?:[ \t]*:[^=;\n]+)?\s*=\s*(?:await\s+)?${name.replaceAll('$', String.raw`\$`)}\s*[(<]`,
     'g',
   )
   return [...code.matchAll(assigned)].map(([, found]) => found!)

@@ -52,9 +52,9 @@ export const VARIABLES: Record<string, string> = {
   DATABASE_URL: `# The Postgres of docker-compose.yml
 DATABASE_URL=postgres://postgres:postgres@localhost:5432/postgres`,
   BOOTSTRAP_KEY: `# An API key for the first calls: "npx svc secret" makes one
-BOOTSTRAP_KEY=`,
+# BOOTSTRAP_KEY=`,
   ENCRYPTION_KEY: `# Encrypts the secrets of webhooks: "npx svc secret" makes one
-ENCRYPTION_KEY=`,
+# ENCRYPTION_KEY=`,
 }
 
 export const COMPOSE_SERVICE = `  postgres:

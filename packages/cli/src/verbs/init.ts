@@ -1,7 +1,7 @@
 import { glob, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { importLines, PLUGIN_PACKAGES, registerLines } from '../init/app-lines.ts'
-import { edited, listens, loadsFastify, type LoadsFastify } from '../init/edit-app.ts'
+import { edited, listens, loadsFastify, type Edit, type LoadsFastify } from '../init/edit-app.ts'
 import {
   APP,
   COMPOSE,
@@ -137,28 +137,41 @@ async function existingApp(work: Work, sources: Map<string, string>): Promise<st
     'Every route needs an API key now, except /health: protectedPaths and excludePaths of svcAuth open others.',
     'The first key: npx svc create-key --email you@example.com --name You --scopes admin',
   ]
-  const ours = [...sources].find(([, text]) =>
-    /['"]@svc\/(?:core|auth|webhooks|nest)['"]/.test(text),
-  )
-  if (ours) {
-    work.keep(ours[0])
+  await ignoreSecrets(work)
+  const uses = (name: string) =>
+    [...sources].find(([, text]) => new RegExp(`['"]${name}['"]`).test(text))?.[0]
+  const ours = uses('@svc/nest') ?? PLUGIN_PACKAGES.map(uses).find((name) => name !== undefined)
+  if (ours !== undefined) {
+    const missing = uses('@svc/nest') ? [] : PLUGIN_PACKAGES.filter((name) => !uses(name))
+    if (missing.length === 0) work.keep(ours)
+    else {
+      const found = edited(sources.get(ours)!, neighboursOf(sources, ours))
+      work.lacks(
+        `${ours} does not use ${missing.join(' and ')}. Add to it:`,
+        byHand(found, missing),
+      )
+    }
     return next
   }
   const found = [...sources].filter(([name, text]) => listens(text, neighboursOf(sources, name)))
   const [only, another] = found
   if (only && !another) {
     const [name, source] = only
-    const { text, reason } = edited(source, neighboursOf(sources, name))
-    if (text === undefined)
-      work.lacks(`${name} could not be edited: ${reason}. Add to it:`, BY_HAND)
-    else await work.change(name, text, 'the plugins')
+    const edit = edited(source, neighboursOf(sources, name))
+    if (edit.text === undefined) {
+      work.lacks(`${name} could not be edited: ${edit.reason}. Add to it:`, byHand(edit))
+    } else await work.change(name, edit.text, 'the plugins')
   } else if (another) {
     const names = found.map(([name]) => name).join(', ')
-    work.lacks(`several files listen (${names}). Add to the one that is your server:`, BY_HAND)
+    work.lacks(`several files listen (${names}). Add to the one that is your server:`, byHand())
   } else {
     work.lacks(
       'no file with a Fastify instance listens. Add to the file that makes your instance:',
-      BY_HAND,
+      [
+        ...byHand(),
+        '',
+        '// Without a Fastify server (Express, Hono, scripts), use createSvc of @svc/core.',
+      ],
     )
   }
   return next
@@ -180,13 +193,26 @@ const neighboursOf =
     })
   }
 
-const BY_HAND_STYLE = { module: 'import', quote: "'", semicolons: false, awaits: true } as const
-const BY_HAND = [
-  ...importLines(BY_HAND_STYLE),
-  '',
-  '// Before the server listens:',
-  ...registerLines('app', BY_HAND_STYLE),
-]
+const PLAIN_STYLE = { module: 'import', quote: "'", semicolons: false, awaits: true } as const
+
+/** The lines for a file that is left as it is, written as the file writes its own. */
+function byHand({ app = 'app', style = PLAIN_STYLE }: ByHand = {}, packages = PLUGIN_PACKAGES) {
+  return [
+    ...importLines(style, packages),
+    '',
+    '// Before the server listens:',
+    ...registerLines(app, style, packages),
+  ]
+}
+
+type ByHand = Pick<Edit, 'app' | 'style'>
+
+async function ignoreSecrets(work: Work): Promise<void> {
+  const known = await work.textOf('.gitignore')
+  if (known === undefined || /^\/?\.env(?:\*|\.\*)?\r?$/m.test(known)) return
+  const end = known === '' || known.endsWith('\n') ? '' : '\n'
+  await work.change('.gitignore', `${known}${end}.env\n`, '.env')
+}
 
 /** @param here the folder, as the user would write it */
 async function newApp(work: Work, here: string): Promise<string[]> {
@@ -217,6 +243,7 @@ async function newApp(work: Work, here: string): Promise<string[]> {
     '  npx svc secret >> .env',
     '  docker compose up -d --wait',
     isNew ? '  npm start' : `  node --env-file=.env ${app}`,
+    '  curl -X POST localhost:3000/orders -H "x-api-key: <the BOOTSTRAP_KEY of .env>"',
   ]
 }
 

@@ -5,6 +5,7 @@ import { InvalidOption } from '../errors.ts'
 import {
   ClientOfHosts,
   hostListOf,
+  OwnClient,
   splitHosts,
   type DatabaseConfig,
   type HostList,
@@ -16,6 +17,7 @@ const DEFAULTS: pg.PoolConfig = {
   // A peer that has vanished is noticed in half a minute instead of never.
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
+  Client: OwnClient as unknown as new () => pg.Client,
 }
 
 /** Of the pools, with a list of hosts where there is one. */

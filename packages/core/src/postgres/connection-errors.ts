@@ -104,7 +104,7 @@ export function whyUnreachable(error: unknown, at: string): string {
   const { code, message } = (error ?? {}) as { code?: string; message?: string }
   const reason = (message || code || 'no reason given').replaceAll(/\s+/g, ' ').trim()
   const advice = 'check the option "database" (by default the secret DATABASE_URL)'
-  return isSqlState(code)
+  return isSqlState(code) || reason.startsWith('SASL')
     ? `svcCore: Postgres at ${at} answers, but refuses: ${reason}: ${advice}`
     : `svcCore: Postgres cannot be reached at ${at} (${reason}): start it, or ${advice}`
 }

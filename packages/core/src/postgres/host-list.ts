@@ -185,8 +185,42 @@ interface ConfigOfHosts extends pg.ClientConfig {
 /** What of a client of pg stays when it begins anew: its listeners are those of its pool. */
 const EMITTER = new Set(['_events', '_eventsCount', '_maxListeners'])
 
+/** A client whose connection ends where it could not sign in: pg leaves it open where a password is lacking. */
+export class OwnClient extends pg.Client {
+  override connect(): Promise<pg.Client>
+  override connect(
+    done: ((error: Error) => void) | ((error: null, client: pg.Client) => void),
+  ): void
+  override connect(done?: unknown): Promise<pg.Client> | void {
+    const connecting = this.connecting().then(() => this)
+    if (done === undefined) return connecting
+    const callback = done as (error: unknown, client?: pg.Client) => void
+    connecting.then((client) => callback(null, client), callback)
+  }
+
+  protected async connecting(): Promise<void> {
+    try {
+      await super.connect()
+    } catch (error) {
+      this.leave()
+      throw error
+    }
+  }
+
+  /** Ends the connection, so that nothing is heard of it any more. */
+  leave(): void {
+    const { connection } = this as unknown as { connection: LeftConnection }
+    connection.removeAllListeners()
+    connection.on('error', () => {})
+    connection.stream.on('error', () => {})
+    connection.stream.destroy()
+  }
+}
+
+type LeftConnection = NodeJS.EventEmitter & { stream: NodeJS.EventEmitter & { destroy(): void } }
+
 /** A client that connects to the right one of its hosts. */
-export class ClientOfHosts extends pg.Client {
+export class ClientOfHosts extends OwnClient {
   readonly #config: ConfigOfHosts
 
   constructor(config: ConfigOfHosts) {
@@ -194,15 +228,8 @@ export class ClientOfHosts extends pg.Client {
     this.#config = config
   }
 
-  override connect(): Promise<pg.Client>
-  override connect(
-    done: ((error: Error) => void) | ((error: null, client: pg.Client) => void),
-  ): void
-  override connect(done?: unknown): Promise<pg.Client> | void {
-    const connecting = this.#config.hosts.connect(this, this.#config).then(() => this)
-    if (done === undefined) return connecting
-    const callback = done as (error: unknown, client?: pg.Client) => void
-    connecting.then((client) => callback(null, client), callback)
+  protected override connecting(): Promise<void> {
+    return this.#config.hosts.connect(this, this.#config)
   }
 
   /** A client of pg connects only once: it takes over what a new one has. */
@@ -220,17 +247,6 @@ export class ClientOfHosts extends pg.Client {
       if (!EMITTER.has(name)) (this as unknown as Record<string, unknown>)[name] = value
     }
     this.password = fresh.password
-    await super.connect()
-  }
-
-  /** Ends the connection of a host that is not the right one, so that nothing is heard of it any more. */
-  leave(): void {
-    const { connection } = this as unknown as { connection: LeftConnection }
-    connection.removeAllListeners()
-    connection.on('error', () => {})
-    connection.stream.on('error', () => {})
-    connection.stream.destroy()
+    await super.connecting()
   }
 }
-
-type LeftConnection = NodeJS.EventEmitter & { stream: NodeJS.EventEmitter & { destroy(): void } }
