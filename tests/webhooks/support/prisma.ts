@@ -34,8 +34,9 @@ interface Transaction extends PrismaTransaction {
 }
 
 export async function openPrisma(t: Test, database: string): Promise<Prisma> {
-  // Below this folder: what is generated imports @prisma/client.
-  const folder = t.testdir()
+  // What is generated imports @prisma/client.
+  const installed = join(import.meta.dirname, '../../node_modules')
+  const folder = t.testdir({ node_modules: t.fixture('symlink', installed) })
   await writeFile(join(folder, 'schema.prisma'), SCHEMA)
   await promisify(execFile)(process.execPath, [prismaCommand(), 'generate'], {
     cwd: folder,
