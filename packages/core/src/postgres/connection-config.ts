@@ -17,7 +17,7 @@ const DEFAULTS: pg.PoolConfig = {
   // A peer that has vanished is noticed in half a minute instead of never.
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
-  Client: OwnClient as unknown as new () => pg.Client,
+  Client: OwnClient,
 }
 
 /** Of the pools, with a list of hosts where there is one. */
