@@ -90,8 +90,10 @@ t.test('errorBody shapes every answer of ours, and neither status nor headers', 
     t.strictSame(answer.json(), {
       errors: [{ code, title: message, status: String(status), at: request.url }],
     })
-    const { 'content-length': _one, date: _at, ...headers } = before.headers
-    const { 'content-length': _other, date: _then, ...same } = answer.headers
+    // The last of them has the body.
+    const { 'content-length': _one, date: _at, 'x-svc-refusal': _body, ...headers } = before.headers
+    const { 'content-length': _other, date: _then, 'x-svc-refusal': copy, ...same } = answer.headers
+    if (copy !== undefined) t.equal(copy, answer.body)
     t.strictSame(same, headers)
   }
 })
