@@ -182,6 +182,9 @@ t.test('a bundle of a host boots and serves where the packages are external', as
   }
 })
 
+const REQUIRE =
+  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+
 t.test('a bundle with a package in it does not boot, and says what to leave out', async (t) => {
   const source = join(host, 'bundled.ts')
   for (const [name, external, asks] of [
@@ -196,6 +199,8 @@ t.test('a bundle with a package in it does not boot, and says what to leave out'
       // Below a package.json, which is not the package's.
       const outfile = `dist/bundled.${format === 'esm' ? 'mjs' : 'cjs'}`
       const options = ['--bundle', '--platform=node', `--format=${format}`, ...external]
+      // Without it packages in CommonJS may fail first, as the page says.
+      if (format === 'esm') options.push(`--banner:js=${REQUIRE}`)
       const built = run(host, join(BIN, 'esbuild'), source, ...options, `--outfile=${outfile}`)
       t.equal(built.status, 0, built.output)
       const { status, output } = run(host, process.execPath, outfile)
