@@ -183,7 +183,7 @@ t.test('a bundle of a host boots and serves where the packages are external', as
 })
 
 const REQUIRE =
-  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+  "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);"
 
 t.test('a bundle with a package in it does not boot, and says what to leave out', async (t) => {
   const source = join(host, 'bundled.ts')
