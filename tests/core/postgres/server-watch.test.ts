@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createSvc } from '../../../packages/core/src/index.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
@@ -78,4 +79,16 @@ t.test('a statement may take its time while the server works on it', async (t) =
   const svc = await svcOf(t, proxy.url)
   proxy.delay(100)
   for (const answer of await Promise.all(longStatements(svc, 12))) t.ok(answer)
+})
+
+t.test('a process that stands still during a probe takes no server for a dead one', async (t) => {
+  const proxy = await proxyPostgres(t, await freshDatabase(t))
+  const svc = await svcOf(t, proxy.url)
+  await until(async () => (await svc.health()).ok)
+  proxy.delay(150)
+  const statement = svc.database.query('select pg_sleep(9)')
+  // The probe begins after two seconds, and has its answer about a second later.
+  await wait(2500)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000)
+  t.ok(await statement)
 })

@@ -18,6 +18,8 @@ const ANSWER_MS = 3000
 /** How often the server is asked while a statement takes its time. */
 const PAUSE_MS = 2000
 const RETRY_MS = 200
+/** A limit that fires so much later: this process stood still, and the answer may be there unread. */
+const STOOD_STILL_MS = 500
 
 /** A client of pg, as far as it tells what it is doing. */
 type Client = pg.ClientBase & {
@@ -193,7 +195,7 @@ export class ServerWatch {
     const before = [...this.#clients.keys()]
     const isReadOnly = this.#isReadOnly
     this.#isReadOnly = false
-    const deadline = performance.now() + ANSWER_MS
+    let deadline = performance.now() + ANSWER_MS
     for (;;) {
       try {
         const answer = await this.#answer(before, deadline - performance.now())
@@ -206,6 +208,10 @@ export class ServerWatch {
         const { code } = error as { code?: unknown }
         // The server has something to say, although not of these connections.
         if (isSqlState(code) && !NOT_THERE.test(code)) break
+        if (performance.now() - deadline > STOOD_STILL_MS) {
+          deadline = performance.now() + ANSWER_MS
+          continue
+        }
         if (performance.now() + RETRY_MS > deadline) {
           if (stuck.length > 0) this.#endAll(before, NO_ANSWER)
           break
