@@ -108,3 +108,18 @@ t.test('keys and tenants near their limits are listed, the nearest first', async
   const ofTenant = app.svc.auth.as({ tenant: 'acme' })
   t.strictSame((await ofTenant.nearLimits({ over: 0 })).keys, [ofPlanned], 'its own alone')
 })
+
+t.test('among thousands of tenants those that use the most are compared', async (t) => {
+  await farFromEndOf('day')
+  const tenantQuota = { limit: 100, period: 'month' } as const
+  const { app } = await startHost(t, {
+    after,
+    auth: { plans: { small: { tenantQuota } }, planOf: () => 'small' },
+  })
+  await app.svc.database.query(
+    `insert into svc."__svc.auth.quotas" (subject, period, period_start, granted)
+     select 'tenant:' || name, 'month', svc."__svc.auth.period_start"('month', now()), granted
+       from (select 'a' || n, 1 from generate_series(1, 1500) as n union all select 'zoo', 90) as of (name, granted)`,
+  )
+  t.match((await app.svc.auth.nearLimits()).tenants, [{ tenant: 'zoo', used: 90, share: 0.9 }])
+})

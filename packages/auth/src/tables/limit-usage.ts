@@ -70,17 +70,20 @@ export async function findUsedKeys(db: Db, reach: Reach, most: number): Promise<
   return rows.map(keyOf)
 }
 
-/** Tenants of which anything is counted, as `tenant:<name>`. */
+/** Tenants of which anything is counted, as `tenant:<name>`: those with the most used first. */
 export async function findUsedTenants(db: Db, reach: Reach, most: number): Promise<GrantedOf[]> {
   const { rows } = await db.query(
     `select subject, ${GRANTED} from (
-       select subject, substr(subject, 8) as tenant from (
-         select subject from svc."__svc.auth.quotas" where starts_with(subject, 'tenant:')
-         union
-         select subject from svc."__svc.auth.windows" where starts_with(subject, 'tenant:')
-       ) as counted
+       select subject, substr(subject, 8) as tenant, max(used) as used from (
+         select q.subject, q.granted as used from svc."__svc.auth.quotas" as q
+          where starts_with(q.subject, 'tenant:')
+            and q.period_start >= svc."__svc.auth.period_start"(q.period, now())
+         union all
+         select w.subject, 0 from svc."__svc.auth.windows" as w
+          where starts_with(w.subject, 'tenant:') and w.unused_after > now()
+       ) as counted group by subject
      ) as of
-      where ${withinReach('tenant', '$1')} order by subject limit $2`,
+      where ${withinReach('tenant', '$1')} order by used desc, subject limit $2`,
     [reach, most],
   )
   return rows.map(grantedOf)
