@@ -156,7 +156,8 @@ async function eraseEventsOf(db: Db, name: string, tenant: string): Promise<numb
            where name = $1 and id >= $2 and id < $3 order by id limit $4))
        returning position
      ), noted as (
-       update svc."__svc.feed" set erased_to = greatest(erased_to, (select max(position) from deleted))
+       update svc."__svc.feed" set erased_to = (select max(position) from deleted)
+        where erased_to < (select max(position) from deleted)
      )
      select from deleted`,
     [name, from, to, ERASED_PORTION],
