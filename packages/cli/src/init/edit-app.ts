@@ -1,6 +1,5 @@
 /** Puts our plugins into a file in which a Fastify instance listens, where that is safe. */
 import { importLines, registerLines, type LineStyle } from './app-lines.ts'
-import { codeOnly } from './code-only.ts'
 
 export type Edit =
   | { text: string; reason?: undefined; app?: undefined; style?: undefined }
@@ -24,6 +23,18 @@ const IMPORTED = /^import\s+(?!type\s)([^'"]*?)\s*from\s*(['"])([^'"\n]+)\2/gm
 /** The same with `require`, also where the result is called at once. */
 const REQUIRED =
   /^(?:const|let|var)\s+([^=]*?)\s*=\s*require\(\s*(['"])([^'"\n]+)\2\s*\)(?:\.\w+)?(\s*\()?/gm
+
+/** Comments, and texts in quotes. One in backticks ends at the next backtick, also within `${…}`. */
+const NO_CODE =
+  /\/\/[^\n]*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[^]|[^`\\])*`/g
+
+/** The code without its comments and texts. Each character keeps its place: spaces stand for what is left out. */
+const codeOnly = (source: string): string =>
+  source.replaceAll(NO_CODE, (found) => {
+    const isComment = found.startsWith('/')
+    const blank = (text: string) => text.replaceAll(/[^\r\n]/g, ' ')
+    return isComment ? blank(found) : found.at(0)! + blank(found.slice(1, -1)) + found.at(-1)!
+  })
 
 function loadedIn(source: string, code: string, loads: LoadsFastify): Loaded | undefined {
   const names: string[] = []
