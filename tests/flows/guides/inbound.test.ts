@@ -1,18 +1,23 @@
 import { hmacOf, testGuides } from './support/guides.ts'
 
+/** A push, as GitHub sends it. */
+function push(url: string): Promise<Response> {
+  const body = '{"ref":"refs/heads/main"}'
+  return fetch(url, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'push',
+      'x-github-delivery': '1',
+      'x-hub-signature-256': `sha256=${hmacOf(body)}`,
+    },
+  })
+}
+
 testGuides('inbound', {
   async 'inbound.ts'(_t, _ask, program, at) {
-    const body = '{"ref":"refs/heads/main"}'
-    await fetch(`${at}/hooks/github`, {
-      method: 'POST',
-      body,
-      headers: {
-        'content-type': 'application/json',
-        'x-github-event': 'push',
-        'x-github-delivery': '1',
-        'x-hub-signature-256': `sha256=${hmacOf(body)}`,
-      },
-    })
+    await push(`${at}/hooks/github`)
     await program.says(/"ref":"refs\/heads\/main".*"msg":"pushed"/)
   },
   async 'own-source.ts'(t, _ask, _program, at) {
@@ -48,18 +53,7 @@ testGuides('inbound', {
     t.match(await ask('/replay-failed', {}), { status: 200, body: { failed: 0 } })
   },
   async 'providers.ts'(t, _ask, program, at) {
-    const body = '{"ref":"refs/heads/main"}'
-    const answer = await fetch(at, {
-      method: 'POST',
-      body,
-      headers: {
-        'content-type': 'application/json',
-        'x-github-event': 'push',
-        'x-github-delivery': '1',
-        'x-hub-signature-256': `sha256=${hmacOf(body)}`,
-      },
-    })
-    t.equal(answer.status, 204)
+    t.equal((await push(at)).status, 204)
     await program.says(/github\.push/)
   },
 })
