@@ -86,7 +86,7 @@ const BOUNDS: Record<string, [file: string, meanings: Record<string, string>][]>
       'webhooks/src/outbound/delivery/delivery-worker.ts',
       {
         MAX_LARGE_BYTES:
-          'Payloads above 64 KiB in the memory of a process; one that is larger is sent alone',
+          'Memory of a process for payloads above 64 KiB. A payload above the bound is sent alone',
       },
     ],
     [
@@ -125,7 +125,7 @@ const BOUNDS: Record<string, [file: string, meanings: Record<string, string>][]>
   ],
 }
 
-/** The value of a constant. @throws Error where there is none of this name */
+/** The value of a constant of the code. @throws Error if the code has no constant of this name */
 function valueOf(file: string, name: string): string {
   const found = new RegExp(`^(?:export )?const ${name} = ([\\d_. *]+)$`, 'm').exec(
     sourceOf(`packages/${file}`),

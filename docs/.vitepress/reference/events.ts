@@ -53,7 +53,7 @@ ${ofWebhooks
 ${fieldsOf(payloads.get('LastError')!)}
 ## A test
 
-\`webhook.test\` is what a webhook gets when somebody tests it. It has the header \`X-Svc-Test: true\`, is stored nowhere, and is in no list of events.
+A test of a webhook sends \`webhook.test\`. The delivery has the header \`X-Svc-Test: true\`. The event is not stored, and no list of events has it.
 `
 }
 

@@ -295,7 +295,7 @@ export const LOG_LINES: Record<string, LogLine[]> = {
         'user created',
         'user deleted',
       ],
-      'Somebody has changed keys or users. `by` fields say who. The audit has it too.',
+      'Keys or users were changed. The field `by` names the actor, and the audit has the change.',
       NOTHING,
     ),
     line(

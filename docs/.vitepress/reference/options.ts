@@ -26,7 +26,7 @@ export function optionsPage(): string {
   })
   return `# Options
 
-Each plugin checks its options at boot. One that does not match is an error that names the option, the value and what would be right.
+Each plugin checks its options at boot. A wrong option is an error: it names the option, the value and what would be right.
 
 ${parts.join('\n')}`
 }
