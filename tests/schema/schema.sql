@@ -515,15 +515,10 @@ create table svc_jobs.bam (
 );
 
 create table svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e partition of svc_jobs.job (
-  constraint cjc CHECK ((name = '__svc.webhooks.deliver'::text)),
-  constraint dlq_fkey FOREIGN KEY (dead_letter) REFERENCES svc_jobs.queue(name) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
-  constraint q_fkey FOREIGN KEY (name) REFERENCES svc_jobs.queue(name) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED
+  constraint cjc CHECK ((name = '__svc.webhooks.deliver'::text))
 ) FOR VALUES IN ('__svc.webhooks.deliver') with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0.05, autovacuum_analyze_threshold=500);
 CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i11 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, priority DESC, created_on, start_after) WHERE ((state < 'active'::svc_jobs.job_state) AND (NOT blocked));
-CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i12 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (source_root_id) WHERE (source_root_id IS NOT NULL);
-CREATE UNIQUE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i4 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, singleton_on, COALESCE(singleton_key, ''::text)) WHERE ((state <> 'cancelled'::svc_jobs.job_state) AND (singleton_on IS NOT NULL));
 CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i7 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, group_id) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NOT NULL));
-CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i9 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, id) WHERE (blocking AND (state = 'completed'::svc_jobs.job_state));
 CREATE INDEX svc_active_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0df ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NULL));
 CREATE INDEX svc_due_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc72 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state) AND (priority = '-1'::integer));
 CREATE INDEX svc_ordered_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0d ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state) AND (priority = '-2'::integer));

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
 import { isLockConflict, tryOf } from '../../migrations/lock-retries.ts'
-import { DEAD_LETTER_INDEXES, indexName, INDEXES, SHARED_TABLE } from './contract.ts'
+import { DEAD_LETTER_INDEXES, DROPPED, indexName, INDEXES, SHARED_TABLE } from './contract.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
 
@@ -101,8 +101,14 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
 export async function alterTable(db: Db, table: string): Promise<void> {
   const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
   const bareName = table.replace(/^\w+\./, '').replaceAll('"', '')
-  // All that follows needs no more than this lock, so that no later step can wait.
-  await db.query(`lock table ${table} in share row exclusive mode`)
+  // Dropping a foreign key needs this lock of both tables. Both are taken first, so that no later step can wait.
+  await db.query(`lock table ${table}, svc_jobs.queue in access exclusive mode`)
+  for (const name of DROPPED.foreignKeys) {
+    await db.query(`alter table ${table} drop constraint if exists ${name}`)
+  }
+  for (const suffix of DROPPED.indexes) {
+    await db.query(`drop index if exists svc_jobs."${bareName}${suffix}"`)
+  }
   await db.query(`alter table ${table} set (${settings.join(', ')})`)
   for (const [prefix, definition] of Object.entries(INDEXES)) {
     await db.query(
