@@ -1698,10 +1698,11 @@ begin
     insert into svc."__svc.events" (name, id, payload, tenant, trace_context, changed, position)
     select event_names[1], event_ids[1], payloads[1], tenants[1], nullif(trace_contexts[1], ''),
            nullif(changes[1], '')::json, positions[1]
-     where not exists (
-       select from svc."__svc.recipients"
-        where filter is not null
-          and event_name = any(array(select svc."__svc.names_that_mean"(event_names[1]))))
+     where not exists (select from svc."__svc.recipients" where filter is not null)
+        or not exists (
+             select from svc."__svc.recipients"
+              where filter is not null
+                and event_name = any(array(select svc."__svc.names_that_mean"(event_names[1]))))
     on conflict (name, id) do nothing;
     is_written := found;
   end if;
