@@ -4,16 +4,22 @@ import t from 'tap'
 import { folderOf, runProgram } from '../support/program.ts'
 import { currentRun } from '../support/test-run.ts'
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/webhooks/test.md'), 'utf8')
+const PAGES: [page: string, program: string, passed: RegExp][] = [
+  ['docs/webhooks/test.md', 'orders.test.ts', /pass 3\b/],
+  ['packages/testing/README.md', 'shop.test.ts', /pass 1\b/],
+]
 
-t.test('the tests of the guide of tests pass unchanged', async (t) => {
-  const [, program = ''] = /```ts\n(\/\/ orders\.test\.ts[^]*?)```/.exec(page) ?? []
-  const folder = await folderOf(t, { 'orders.test.ts': program })
-  const { server } = await currentRun()
-  const run = runProgram(t, folder, 'orders.test.ts', {
-    DATABASE_URL: server,
-    SVC_TESTING_TIMEOUT_MS: '120000',
+for (const [page, name, passed] of PAGES) {
+  t.test(`the tests of ${page} pass unchanged`, async (t) => {
+    const text = readFileSync(join(import.meta.dirname, '../..', page), 'utf8')
+    const [, program = ''] = new RegExp(`\`\`\`ts\\n(// ${name}[^]*?)\`\`\``).exec(text) ?? []
+    const folder = await folderOf(t, { [name]: program })
+    const { server } = await currentRun()
+    const run = runProgram(t, folder, name, {
+      DATABASE_URL: server,
+      SVC_TESTING_TIMEOUT_MS: '120000',
+    })
+    t.equal(await run.ended(), 0)
+    t.match(run.printed, passed)
   })
-  t.equal(await run.ended(), 0)
-  t.match(run.printed, /pass 3\b/)
-})
+}

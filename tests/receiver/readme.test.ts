@@ -1,4 +1,4 @@
-// The examples of the README, run: each takes a delivery and refuses a forged one.
+// The examples for receivers, run: each takes a delivery and refuses a forged one.
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,16 +7,16 @@ import t, { type Test } from 'tap'
 import { folderOf, freePort, runProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
-const readme = await readFile(
-  join(import.meta.dirname, '../../packages/receiver/README.md'),
-  'utf8',
+const pages = await Promise.all(
+  ['packages/receiver/README.md', 'docs/webhooks/receive-and-verify.md'].map((page) =>
+    readFile(join(import.meta.dirname, '../..', page), 'utf8'),
+  ),
 )
 /** The examples, by the names in their first lines. */
 const examples = Object.fromEntries(
-  [...readme.matchAll(/```ts\n(\/\/ (\w+\.ts): .*?)```/gs)].map(([, text = '', name = '']) => [
-    name,
-    text,
-  ]),
+  [...pages.join('\n').matchAll(/```ts\n(\/\/ (\w+\.ts): .*?)```/gs)].map(
+    ([, text = '', name = '']) => [name, text],
+  ),
 )
 
 const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
