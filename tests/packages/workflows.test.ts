@@ -21,7 +21,7 @@ t.test('each action is pinned to a commit, with its version beside it', async (t
     const versions = new Set(
       used.map(({ action }) => action).filter((one) => one.startsWith(`${name}@`)),
     )
-    t.equal(versions.size, 1, name)
+    t.equal(versions.size, 1, `${name}`)
   }
 })
 
