@@ -104,6 +104,8 @@ export const importDirections: OxlintOverride[] = [
   ),
 
   imports(['packages/nest/src/**'], everywhere, insides),
+  // Its error is made as those of the others are.
+  imports(['packages/nest/src/errors.ts'], everywhere),
 
   imports(['packages/core/src/**'], core),
   imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, openTelemetry, aboveCore),

@@ -1,5 +1,5 @@
 // Writes what npm and readers find the packages by into each package.json, from the root's, which is the one
-// place to fill in: `node scripts/package-fields.ts`. Links of READMEs follow a new `homepage`.
+// place to fill in: `node scripts/package-fields.ts`. Links of READMEs, and the address that an error of the receiver names, follow a new `homepage`.
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -55,7 +55,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const before = read(file).homepage as string | undefined
     writeFileSync(join(ROOT, file), `${JSON.stringify(withFields(file), null, 2)}\n`)
     if (before === undefined || before === homepage) continue
-    const readme = join(ROOT, file.replace('package.json', 'README.md'))
-    writeFileSync(readme, readFileSync(readme, 'utf8').replaceAll(`${before}/`, `${homepage}/`))
+    const files = globSync(file.replace('package.json', '{README.md,src/invalid-delivery.ts}'))
+    for (const linking of files) {
+      writeFileSync(linking, readFileSync(linking, 'utf8').replaceAll(`${before}/`, `${homepage}/`))
+    }
   }
 }

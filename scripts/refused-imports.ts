@@ -126,7 +126,7 @@ export const postgres: Refused = {
     '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
     'This file does not use Postgres.',
   ),
-  // Pieces of schemas, and a check of a value.
+  // Pieces of schemas, a check of a value, and what errors are made with.
   allowImportNames: [
     'STORABLE_TEXT',
     'isSealed',
@@ -134,6 +134,7 @@ export const postgres: Refused = {
     'nullable',
     'Tenant',
     'TenantFilter',
+    'createError',
     'isIntegerFrom',
     'storableText',
   ],

@@ -89,3 +89,25 @@ t.test('a guide has at most 1 200 words, and stands in the sidebar', async (t) =
     t.ok(listed.has(guide), `${guide} stands in docs/.vitepress/sidebar.ts`)
   }
 })
+
+t.test('each command that a document, a workflow or .ci/run names is a script', async (t) => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  const files = globSync(
+    ['*.md', 'contributing/*.md', '.changeset/*.md', '.github/**/*.yml', '.ci/run'],
+    { cwd: ROOT },
+  )
+  const named = files.flatMap((file) =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/pnpm@10 ([a-z][\w:-]*)/g)].map(
+      ([, command = '']) => ({ file, command }),
+    ),
+  )
+  t.ok(named.length > 40, `${named.length} commands`)
+  for (const { file, command } of named) {
+    const isKnown = command in scripts || ['install', 'audit', 'publish'].includes(command)
+    t.ok(isKnown, `${command} in ${file}`)
+  }
+  // pnpm 10 hands them to npm: `pnpm docs` opens the homepage.
+  for (const taken of ['docs', 'home', 'bugs', 'repo', 'version']) t.notOk(taken in scripts, taken)
+})

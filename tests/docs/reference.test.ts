@@ -1,15 +1,20 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { InvalidDelivery, InvalidVerification, type InvalidDeliveryCode } from '@svc/receiver'
 import t from 'tap'
 import { sitePages } from '../../docs/.vitepress/generate.ts'
-import { errorsOf } from '../../docs/.vitepress/reference/errors.ts'
+import { errorsOf, packages } from '../../docs/.vitepress/reference/errors.ts'
 import { LOG_LINES } from '../../docs/.vitepress/reference/log-lines.ts'
 import { promises } from '../../docs/.vitepress/reference/promises.ts'
+import { read } from '../../scripts/package-fields.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const sources = globSync('packages/{core,auth,webhooks,console}/src/**/*.ts', { cwd: ROOT })
   .toSorted()
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
+
+type Classes = Record<string, new () => Error & { code: string; docs: string }>
 
 const rows = Object.values(LOG_LINES).flat()
 /** What a row has of a message before its `…`. */
@@ -53,6 +58,38 @@ t.test('each error of the code is in the reference', async (t) => {
     )
     for (const code of made) t.ok(page.includes(`### \`${code}\``), code)
   }
+})
+
+t.test('each error names its part of the reference, also where Node prints it', async (t) => {
+  const { 'reference/errors.md': page = '' } = await sitePages()
+  const { homepage } = read('package.json')
+  const files = globSync('packages/{core,auth,webhooks,console,nest}/src/**/errors.ts', {
+    cwd: ROOT,
+  })
+  const modules = await Promise.all(
+    files.map(async (file) => (await import(join(ROOT, file))) as Classes),
+  )
+  const classes = modules.flatMap((made) => Object.values(made))
+  const codes: InvalidDeliveryCode[] = [
+    'SVC_DELIVERY_HEADER_MISSING',
+    'SVC_DELIVERY_OUTSIDE_TOLERANCE',
+    'SVC_DELIVERY_SIGNATURE_MISMATCH',
+    'SVC_DELIVERY_BODY_NOT_JSON',
+  ]
+  const errors = [
+    ...classes.filter((Made) => Made.prototype instanceof Error).map((Made) => new Made()),
+    ...codes.map((code) => new InvalidDelivery(code, 'a reason')),
+    new InvalidVerification('a reason'),
+  ]
+  for (const error of errors) {
+    const anchor = error.code.toLowerCase().replaceAll('_', '-')
+    t.equal(error.docs, `${homepage}/reference/errors#${anchor}`)
+    t.ok(page.includes(`### \`${error.code}\` {#${anchor}}\n`), error.code)
+    t.match(inspect(error), `docs: '${error.docs}'`)
+    t.match(error.stack, /^.*\n\s+at .*reference\.test\.ts/, 'and begins where it was made')
+  }
+  const documented = new Set(packages().flatMap(([, rows]) => rows.map(({ code }) => code)))
+  t.strictSame(new Set(errors.map(({ code }) => code)), documented)
 })
 
 t.test('the reference has the promises that tests name', async (t) => {

@@ -5,6 +5,7 @@ import t from 'tap'
 import { page, recipe } from '../flows/hosts/support/page.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { freePort, runProgram } from '../support/program.ts'
+import { apiReport } from './api-report.ts'
 import { HOST_PACKAGES, makePackedHost, run, WORKSPACE } from '../support/packed-host.ts'
 
 const host = makePackedHost([
@@ -62,6 +63,25 @@ t.test('the import in an older Node throws an error with the required version', 
       HOST_PACKAGES.map(() => 'imported'),
       newEnough,
     )
+  }
+})
+
+t.test('what is public is as it was reviewed: else run this file with UPDATE_API=1', async (t) => {
+  const reports = join(import.meta.dirname, 'api')
+  for (const name of [
+    'core',
+    'auth',
+    'webhooks',
+    'console',
+    'nest',
+    'receiver',
+    'providers',
+    'testing',
+  ]) {
+    const report = apiReport(join(host, 'node_modules/@svc', name))
+    const file = join(reports, `${name}.txt`)
+    if (process.env['UPDATE_API'] === '1') writeFileSync(file, report)
+    t.equal(report, readFileSync(file, 'utf8'), name)
   }
 })
 

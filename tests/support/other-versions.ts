@@ -80,7 +80,10 @@ export async function runWith(
   return code ?? 1
 }
 
-async function install(wanted: string): Promise<{ name: Name; version: string; folder: string }> {
+/** Installs `name@version`, once for this user. */
+export async function install(
+  wanted: string,
+): Promise<{ name: Name; version: string; folder: string }> {
   const [, name = '', range = ''] = /^(\w+)@(.+)$/.exec(wanted) ?? []
   if (!(name in PACKAGES)) {
     throw new Error(

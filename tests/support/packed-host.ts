@@ -22,7 +22,7 @@ import { OTHER } from './other-versions.ts'
 export const WORKSPACE = fileURLToPath(new URL('../../', import.meta.url))
 /** Packages that run in a host, and say at import which Node they need. */
 export const HOST_PACKAGES = ['core', 'auth', 'webhooks', 'console']
-const PACKAGES = [...HOST_PACKAGES, 'testing', 'providers', 'receiver', 'cli']
+const PACKAGES = [...HOST_PACKAGES, 'nest', 'testing', 'providers', 'receiver', 'cli']
 
 /**
  * Makes the folder, where `dependencies` are the host's own. The caller removes it.

@@ -1,3 +1,8 @@
+import {
+  InvalidDelivery,
+  InvalidVerification,
+  type InvalidDeliveryCode,
+} from '../../../packages/receiver/src/invalid-delivery.ts'
 import { commentOf, sourceOf, table } from './declarations.ts'
 
 const FILES = [
@@ -34,12 +39,32 @@ export const errorsOf = (file: string): DocumentedError[] =>
   )
 
 /** The errors of each package; a code that two packages have stands with the first. */
-function packages(): [title: string, errors: DocumentedError[]][] {
+export function packages(): [title: string, errors: DocumentedError[]][] {
   const known = new Set<string>()
-  return FILES.map(([title, files]) => [
+  const ofPlugins = FILES.map(([title, files]): [string, DocumentedError[]] => [
     title,
     files.flatMap(errorsOf).filter(({ code }) => !known.has(code) && known.add(code)),
   ])
+  return [...ofPlugins, ['@svc/receiver', errorsOfReceiver()]]
+}
+
+/** Those of `verifyDelivery`: one class has several codes. */
+function errorsOfReceiver(): DocumentedError[] {
+  const source = sourceOf('packages/receiver/src/invalid-delivery.ts')
+  const codes = [...source.matchAll(/\/\*\* (.*) \*\/\n {2}\| '(\w+)'/g)].map(
+    ([, when = '', code]) => ({
+      when,
+      error: new InvalidDelivery(code as InvalidDeliveryCode, ''),
+    }),
+  )
+  const [, when = ''] = /\/\*\* (.*) \*\/\nexport class InvalidVerification/.exec(source) ?? []
+  return [...codes, { when, error: new InvalidVerification() }].map(({ when, error }) => ({
+    name: error.name,
+    code: error.code,
+    status: error.statusCode,
+    when,
+    message: '',
+  }))
 }
 
 export function errorsPage(): string {
@@ -48,7 +73,7 @@ export function errorsPage(): string {
   )
   return `# Errors
 
-Each error has a \`code\` and a \`statusCode\`, and its package exports its class under the name that stands here. Compare codes, not messages: a code stays, a message may get clearer. The body of an HTTP answer is \`{ statusCode, code, error, message }\`, unless the option \`errorBody\` shapes it.
+Each error has a \`code\` and a \`statusCode\`, and its package exports its class under the name that stands here. Compare codes, not messages: a code stays, a message may get clearer. The property \`docs\` is the address of its part of this page: Node prints it with an error that ends the process, loggers log it, and \`svc\` shows it. No HTTP answer has it. The body of an HTTP answer is \`{ statusCode, code, error, message }\`, unless the option \`errorBody\` shapes it.
 
 ${table(
   ['code', 'status', 'package'],

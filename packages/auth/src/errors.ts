@@ -1,4 +1,4 @@
-import { createError } from '@fastify/error'
+import { createError } from '@svc/core/internal'
 
 /**
  * A protected path and no key. The guard's 401.

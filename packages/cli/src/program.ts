@@ -79,11 +79,12 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     // Its text has been written.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE
     if (surroundings.signal.aborted) return 0
-    const { message, code } = error as Error & { code?: unknown }
+    const { message, code, docs } = error as Error & { code?: unknown; docs?: string }
     const named = typeof code === 'string' ? ` (${code})` : ''
     context.err(
       `${context.styleErr('red', `svc ${args[0]}:`)} ${forCommand(message, code)}${named}`,
     )
+    if (docs !== undefined) context.err(context.styleErr('dim', docs))
     return await exitCodeOf(error as Error)
   }
 }

@@ -1,4 +1,4 @@
-import { createError } from '@fastify/error'
+import { createError } from '@svc/core/internal'
 
 /** No session, or one that has ended. */
 export const NotSignedIn = createError(

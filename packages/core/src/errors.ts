@@ -1,4 +1,4 @@
-import { createError } from '@fastify/error'
+import { createError } from './create-error.ts'
 
 /**
  * An option has the wrong type, is out of range or does not exist: of a plugin (thrown at boot), of

@@ -83,3 +83,4 @@ export {
   TransactionRolledBack,
   Unavailable,
 } from './errors.ts'
+export type { SvcError, SvcErrorClass } from './create-error.ts'

@@ -99,6 +99,7 @@ export {
   type EventKey,
   type StoredEvent,
 } from './events/events-table.ts'
+export { createError, type SvcError, type SvcErrorClass } from './create-error.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'
 export { isContention, isStatementTimeout } from './postgres/contention.ts'
 export type { Input } from './options/input.ts'

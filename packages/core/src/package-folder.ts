@@ -28,12 +28,13 @@ export function packageFolder(name: string, module: string | undefined): URL {
  */
 export const PACKAGE_FOLDER = packageFolder('@svc/core', import.meta.url)
 
-/** The version of this package. */
-export const { version: VERSION } = packageFileIn(PACKAGE_FOLDER)
+/** The version of this package, and the address of the site. */
+export const { version: VERSION, homepage: HOMEPAGE } = packageFileIn(PACKAGE_FOLDER)
 
 interface PackageFile {
   name: string
   version: string
+  homepage: string
 }
 
 /** Read as a file: jest has a `require` of its own, which knows no URLs of folders. */

@@ -1,4 +1,4 @@
-import { createError } from '@fastify/error'
+import { createError } from '@svc/core/internal'
 
 /** The application has no HTTP adapter, or one that is not Nest's FastifyAdapter. Thrown at boot. */
 export const NotOnFastify = createError(

@@ -1,3 +1,6 @@
+/** Where each error has its part, under its code in small letters. */
+const DOCS = 'https://svc.example/reference/errors#'
+
 /** Why a delivery was refused. */
 export type InvalidDeliveryCode =
   /** A header of the signature is missing, or came more than once: the message names it. */
@@ -14,10 +17,13 @@ export class InvalidDelivery extends Error {
   override readonly name = 'InvalidDelivery'
   readonly code: InvalidDeliveryCode
   readonly statusCode: 400 | 401
+  /** The address of its part of the reference. */
+  readonly docs: string
 
   constructor(code: InvalidDeliveryCode, message: string) {
     super(message)
     this.code = code
+    this.docs = addressOf(code)
     this.statusCode = code === 'SVC_DELIVERY_BODY_NOT_JSON' ? 400 : 401
   }
 }
@@ -27,4 +33,8 @@ export class InvalidVerification extends TypeError {
   override readonly name = 'InvalidVerification'
   readonly code = 'SVC_DELIVERY_INVALID_VERIFICATION'
   readonly statusCode = 500
+  /** The address of its part of the reference. */
+  readonly docs = addressOf(this.code)
 }
+
+const addressOf = (code: string): string => DOCS + code.toLowerCase().replaceAll('_', '-')

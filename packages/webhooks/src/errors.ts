@@ -1,4 +1,4 @@
-import { createError } from '@fastify/error'
+import { createError } from '@svc/core/internal'
 
 /** There is no webhook of this id. */
 export const WebhookNotFound = createError<[string]>(

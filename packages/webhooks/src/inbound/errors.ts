@@ -1,4 +1,4 @@
-import { createError } from '@fastify/error'
+import { createError } from '@svc/core/internal'
 import type { BodyFault, BodyRefused } from '@svc/providers/internal'
 
 /** The request did not pass the source's `verify`. Only the log has the reason. */

@@ -30,6 +30,7 @@ export interface Visit extends Host {
 interface ContextOptions {
   viewport?: { width: number; height: number }
   colorScheme?: 'light' | 'dark'
+  timezoneId?: string
 }
 
 /** One for a test file: it takes seconds to start. */
