@@ -21,10 +21,11 @@ export interface Span {
 
 /**
  * While it lasts, clocks say little, Postgres may forget what it has granted, a host that is taken
- * for dead may still be at work, or a host of an older version does not know all limits.
+ * for dead may still be at work, a host of an older version does not know all limits, or there is no room for a row of
+ * the log.
  */
 export interface Disturbance extends Span {
-  kind: 'crash' | 'freeze' | 'stall' | 'partition' | 'older version'
+  kind: 'crash' | 'freeze' | 'stall' | 'partition' | 'older version' | 'disk full'
 }
 
 /** How a host went on after the primary of its cluster had moved, since the first commit of the next one. */

@@ -18,7 +18,6 @@ export interface Report {
   settledMs: number
 }
 
-const FAULTS = 6
 const LONGEST_CALM_MS = 3000
 /** Within it all that was acknowledged has come: far beyond any lease that must lapse first. */
 const SETTLED_WITHIN_MS = 90_000
@@ -37,9 +36,8 @@ export async function runSchedule(given: Given): Promise<Report> {
   const load = new Load(hosts, ledger, deadline)
   const world = { ...given, deadline, load }
   const { seed } = ledger
-  const steps = world.cluster
-    ? clusterScheduleOf(seed, hosts.count)
-    : scheduleOf(seed, FAULTS, hosts.count)
+  const draw = world.cluster ? clusterScheduleOf : scheduleOf
+  const steps = draw(seed, world.faults, hosts.count)
   const report: Report = { steps, violations: [], counts: '', stormMs: 0, settledMs: 0 }
   try {
     await hosts.renew(deadline)

@@ -110,8 +110,8 @@ export function scheduleOf(seed: number, length: number, hosts: number): Step[] 
 /** The older version has no lists of hosts, and a server of a cluster is not started again by the storm. */
 const NOT_BESIDE = new Set<Fault['kind']>(['older version', 'restart'])
 
-/** Each of a cluster's faults once, with others beside some of them. */
-export function clusterScheduleOf(seed: number, hosts: number): Step[] {
+/** Faults of a cluster, each of them once at most, with others beside some of them. */
+export function clusterScheduleOf(seed: number, length: number, hosts: number): Step[] {
   const drawing = drawingOf(seed)
   const { random, between } = drawing
   const kinds = faultsOf(drawing, hosts)
@@ -133,6 +133,7 @@ export function clusterScheduleOf(seed: number, hosts: number): Step[] {
   const order = all.map((fault) => ({ fault, place: random() }))
   return order
     .toSorted((one, other) => one.place - other.place)
+    .slice(0, length)
     .map(({ fault }) => ({ fault, isAwaited: true, events: between(1, 20) }))
 }
 

@@ -30,9 +30,12 @@ export interface Place {
   /** Shuts Postgres down at once, and starts it again; a cluster is struck in other ways. */
   restart: (() => void) | null
   cluster: Cluster | null
+  /** How many a schedule has. */
+  faults: number
 }
 
 const HOSTS = 2
+const FAULTS = 6
 const DATABASE = 'storm'
 const QUERY_MS = 10_000
 
@@ -46,7 +49,7 @@ async function oneServer(owner: Owner): Promise<Place> {
     Array.from({ length: HOSTS }, () => proxyPostgres(owner, direct)),
   )
   const ways = proxies.map((proxy) => ({ url: proxy.url, proxies: [proxy] }))
-  return { ways, direct, restart: postgres.restart, cluster: null }
+  return { ways, direct, restart: postgres.restart, cluster: null, faults: FAULTS }
 }
 
 /** @param older where the older version of the host is, if it can be had */
@@ -75,7 +78,7 @@ async function begin(
   let ledger: Ledger | null = null
   const stalled = (stall: Span) => void ledger?.disturbances.push({ kind: 'stall', ...stall })
 
-  const { ways, direct: database, restart, cluster } = await startPlace(owner)
+  const { ways, direct: database, restart, cluster, faults } = await startPlace(owner)
   const direct = new pg.Pool({
     connectionString: database,
     max: 2,
@@ -95,7 +98,8 @@ async function begin(
     ledger = newLedger(seed, cluster?.isSynchronous === false)
     const receiver = await startReceiver(ledger)
     try {
-      return await runSchedule({ hosts, network, direct, restart, cluster, receiver, ledger })
+      const world = { hosts, network, direct, restart, cluster, faults, receiver, ledger }
+      return await runSchedule(world)
     } finally {
       ledger = null
       receiver.close()

@@ -20,6 +20,8 @@ export interface World {
   /** Shuts Postgres down at once, and starts it again; not in a cluster. */
   restart: (() => void) | null
   cluster: Cluster | null
+  /** How many a schedule has. */
+  faults: number
   load: Load
   receiver: StormReceiver
   ledger: Ledger

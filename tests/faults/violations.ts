@@ -94,11 +94,13 @@ function doubled(attempts: readonly Attempt[]): string[] {
   })
 }
 
-/** What was answered with 200 has a row in the log that says so. */
-function unlogged({ attempts }: Ledger, logged: readonly string[]): string[] {
+/** What was answered with 200 has a row in the log that says so, unless there was no room for it. */
+function unlogged({ attempts, disturbances }: Ledger, logged: readonly string[]): string[] {
   const ids = new Set(logged)
+  const full = disturbances.filter(({ kind }) => kind === 'disk full')
   return attempts
     .filter(({ end, deliveryId }) => end === 'answered' && !ids.has(deliveryId))
+    .filter(({ from, until }) => !full.some((span) => from < span.until && until > span.from))
     .map(({ event, webhook }) => `the log does not say that ${event} was delivered to ${webhook}`)
 }
 

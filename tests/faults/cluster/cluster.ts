@@ -70,7 +70,7 @@ export interface Node {
   cutOff(from: 'etcd' | 'all'): () => void
   /** What it writes does not reach its standbys. The function ends that; `isLost`: what was under way is lost. */
   holdBack(): (isLost: boolean) => void
-  /** Fills its disk until the function is called. `null` where it has no disk of its own. */
+  /** Fills its disk until the function is called. `null` where it has no disk of its own: mounts are not allowed. */
   fillDisk(): Promise<() => Promise<void>> | null
 }
 
@@ -318,21 +318,24 @@ async function startNode(
   }
 }
 
-/** @returns what makes room again */
+/** @returns what makes room again, when there is no more */
 async function fill(path: string): Promise<() => Promise<void>> {
   const file = await open(path, 'w')
   const isDone = new AbortController()
+  const isFull = Promise.withResolvers<void>()
   const filling = (async () => {
     // What the server frees meanwhile is taken as well.
     for (let size = FILL_BYTES; !isDone.signal.aborted;) {
       try {
         await file.write(Buffer.alloc(size, 1))
       } catch {
+        isFull.resolve()
         if (size > 1) size >>= 1
         else await setTimeout(20)
       }
     }
   })()
+  await isFull.promise
   return async () => {
     isDone.abort()
     await filling

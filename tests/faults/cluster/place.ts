@@ -4,7 +4,11 @@ import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import type { Place } from '../storm.ts'
 import { AT_ONCE, startCluster, type Owner } from './cluster.ts'
 
-export async function startPlace(owner: Owner, isSynchronous: boolean): Promise<Place> {
+export async function startPlace(
+  owner: Owner,
+  isSynchronous: boolean,
+  faults: number,
+): Promise<Place> {
   const cluster = await startCluster(owner, { count: isSynchronous ? 3 : 2, isSynchronous })
   const direct = cluster.urlOf(cluster.proxyPort)
   const listed = await Promise.all(
@@ -17,5 +21,5 @@ export async function startPlace(owner: Owner, isSynchronous: boolean): Promise<
   }
   const ways = [{ url: list, proxies: listed }, await behind(direct)]
   if (!withoutPgBouncer) ways.push(await behind(await startPgBouncer(owner, direct, AT_ONCE)))
-  return { ways, direct, restart: null, cluster }
+  return { ways, direct, restart: null, cluster, faults }
 }

@@ -59,15 +59,25 @@ const STRIKES: Strikes = {
     return { next: others(nodes, primary), mend: primary.cutOff(from) }
   },
 
-  async 'disk full'({ cluster: { nodes }, load, hosts }, primary, { ms }) {
+  async 'disk full'({ cluster: { nodes }, load, hosts, ledger, deadline }, primary, { ms }) {
     const room = await primary.fillDisk()
+    if (!room) return { next: nodes }
     const until = performance.now() + ms
+    const isRefused = () => [...ledger.refusals.keys()].some((text) => text.includes('disk'))
     // Small rows find room in the tables for long.
-    for (let n = 0; performance.now() < until; n++) {
-      void load.publishedBy(n % hosts.count, randomBytes(MORE_BYTES).toString('base64'))
-      await setTimeout(TRY_MS)
+    let n = 0
+    try {
+      await deadline.until(
+        'a publish that is refused for want of room',
+        () => {
+          void load.publishedBy(n++ % hosts.count, randomBytes(MORE_BYTES).toString('base64'))
+          return performance.now() > until && isRefused()
+        },
+        TRY_MS,
+      )
+    } finally {
+      await room()
     }
-    await room?.()
     // Postgres has refused statements, or ended when it had no room for its log.
     return { next: nodes }
   },
@@ -104,7 +114,9 @@ export async function strikeCluster(
     await mend?.()
   }
   await isWhole()
-  ledger.disturbances.push({ kind: 'crash', from, until: performance.now() })
+  const until = performance.now()
+  ledger.disturbances.push({ kind: 'crash', from, until })
+  if (fault.kind === 'disk full') ledger.disturbances.push({ kind: 'disk full', from, until })
 }
 
 /** When a host publishes again, and what it has published is delivered. */
