@@ -46,7 +46,7 @@ t.test('a lease that cannot be renewed is logged once', async (t) => {
   const lease = new CacheLease({
     readKeyChanges: async () => {
       await ask()
-      return { revision: 1, serverStart: 'now', changed: [] }
+      return { revision: 1, mark: null, changed: [] }
     },
     forget() {},
     refresh: async () => {},

@@ -62,6 +62,10 @@ export async function afterwardsIn(
     own,
   )
   const { waiting, dead } = await jobsIn(direct)
+  const { rows: stored } = await direct.query<{ id: string }>(
+    `select payload::json ->> 'id' as id from svc."__svc.events"
+      where name in ('order.created', 'order.step', 'sender.sent')`,
+  )
   const { rows: handled } = await direct.query<Handled>(
     'select * from handled where payload_id like $1',
     own,
@@ -73,6 +77,7 @@ export async function afterwardsIn(
   )
   return {
     handled,
+    stored: stored.map(({ id }) => id),
     orders: orders.map(({ id }) => id),
     waiting,
     deadLetters: dead,

@@ -27,6 +27,7 @@ interface Running {
   options: HostOptions
   /** `null` until it listens. */
   port: number | null
+  listensSince: number
   /** Whether its end is wanted. */
   isEnding: boolean
 }
@@ -61,6 +62,11 @@ export class Hosts {
   urlOf(place: number): string | null {
     const port = this.#running[place]?.port ?? null
     return port === null ? null : `http://127.0.0.1:${port}`
+  }
+
+  /** By `performance.now()`; a host that is killed boots anew. */
+  listensSince(place: number): number {
+    return this.#running[place]!.listensSince
   }
 
   /** SIGKILL, and another process in its place. */
@@ -123,14 +129,21 @@ export class Hosts {
       [this.#databases[place]!, JSON.stringify(options)],
       { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
     )
-    const running: Running = { child, options: { ...options }, port: null, isEnding: false }
+    const running: Running = {
+      child,
+      options: { ...options },
+      port: null,
+      listensSince: Infinity,
+      isEnding: false,
+    }
     this.#running[place] = running
     let text = ''
     child.stderr!.setEncoding('utf8').on('data', (more: string) => {
       text = (text + more).slice(-2000)
     })
     child.on('message', (told: Told) => {
-      if ('port' in told) running.port = told.port
+      if ('port' in told)
+        Object.assign(running, { port: told.port, listensSince: performance.now() })
       else this.#stalled(ownTimes(told.stall))
     })
     child.once('exit', (code, signal) => {

@@ -13,6 +13,7 @@ import { violations } from './violations.ts'
 const SEED = 7
 const quiet: Afterwards = {
   handled: [],
+  stored: [],
   orders: [],
   waiting: 0,
   deadLetters: 0,
@@ -159,7 +160,37 @@ const cases: [string, Partial<Ledger>, Partial<Afterwards>, RegExp[]][] = [
     [/9 requests passed a limit/],
   ],
   ['a quota was passed', { admitted: quota + 1 }, {}, [/26 requests passed a quota/]],
-  ['a revoked key was admitted', { admittedRevoked: 1 }, {}, [/revoked key/]],
+  ['a revoked key was admitted', { admittedRevoked: new Set(['k']) }, {}, [/revoked key/]],
+  [
+    'a lost revocation is lost in all hosts',
+    { isLossy: true, hosts: 2, admittedBy: new Map([['k', 2]]) },
+    {},
+    [],
+  ],
+  [
+    'a lost revocation is lost in one host of two',
+    { isLossy: true, hosts: 2, admittedBy: new Map([['k', 1]]) },
+    {},
+    [/revoked key/],
+  ],
+  [
+    'a publish was lost with its primary',
+    { isLossy: true, published: new Set(['a']), attempts: [attempt('a')] },
+    {},
+    [],
+  ],
+  [
+    'the next primary has a publish that never came',
+    { isLossy: true, published: new Set(['a']) },
+    { stored: ['a'] },
+    [/not delivered to plain/, /did not reach order.created/],
+  ],
+  [
+    'a host went on late',
+    { moves: [{ kind: 'switchover', host: 1, publishedMs: 10_001, deliveredMs: 10_000 }] },
+    {},
+    [/host 1 published 10001 ms/],
+  ],
   ['a signature was wrong', { forged: 1 }, {}, [/signature/]],
   [
     'a request was accepted and handled by one subscription of two',

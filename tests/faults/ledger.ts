@@ -21,10 +21,19 @@ export interface Span {
 
 /**
  * While it lasts, clocks say little, Postgres may forget what it has granted, a host that is taken
- * for dead may still be at work, or a host of an older version does not know all limits.
+ * for dead may still be at work, a host of an older version does not know all limits, or there is no room for a row of
+ * the log.
  */
 export interface Disturbance extends Span {
-  kind: 'crash' | 'freeze' | 'stall' | 'partition' | 'older version'
+  kind: 'crash' | 'freeze' | 'stall' | 'partition' | 'older version' | 'disk full'
+}
+
+/** How a host went on after the primary of its cluster had moved, since the first commit of the next one. */
+export interface Move {
+  kind: string
+  host: number
+  publishedMs: number
+  deliveredMs: number
 }
 
 export interface Ledger {
@@ -49,12 +58,24 @@ export interface Ledger {
   limited: Span[]
   /** Keys whose revocation was acknowledged. */
   revoked: string[]
-  /** Requests with a revoked key that were admitted, more than a second after the revocation. */
-  admittedRevoked: number
+  /** Revoked keys that were admitted more than a second after the revocation. */
+  admittedRevoked: Set<string>
+  /** How many hosts admit them in the end, and how many were asked. */
+  admittedBy: Map<string, number>
+  hosts: number
   disturbances: Disturbance[]
+  /** Whether Postgres may lose commits: a cluster with asynchronous replication. */
+  isLossy: boolean
+  /** How many of the events that were acknowledged it has lost. */
+  lost: number
+  moves: Move[]
+  /** From a fault of a cluster to the first commit after it. */
+  away: { kind: string; ms: number }[]
+  /** What publishes were refused with. */
+  refusals: Map<string, number>
 }
 
-export const newLedger = (seed: number): Ledger => ({
+export const newLedger = (seed: number, isLossy = false): Ledger => ({
   seed,
   published: new Set(),
   steps: [],
@@ -65,8 +86,15 @@ export const newLedger = (seed: number): Ledger => ({
   admitted: 0,
   limited: [],
   revoked: [],
-  admittedRevoked: 0,
+  admittedRevoked: new Set(),
+  admittedBy: new Map(),
+  hosts: 0,
   disturbances: [],
+  isLossy,
+  lost: 0,
+  moves: [],
+  away: [],
+  refusals: new Map(),
 })
 
 type IdKind = 'event' | 'order' | 'step' | 'sent'
@@ -97,6 +125,8 @@ export interface Counted {
 /** What Postgres holds when all is quiet again. */
 export interface Afterwards {
   handled: Handled[]
+  /** The ids in the payloads of the events that are stored. */
+  stored: string[]
   /** Orders whose transaction committed, acknowledged or not. */
   orders: string[]
   /** Jobs that are neither done nor dead. */
@@ -118,3 +148,6 @@ export const LIMITS = {
   /** Attempts of the webhook `capped` at a time. */
   capped: 2,
 } as const
+
+/** From the first commit of the next primary on. */
+export const GOES_ON_WITHIN_MS = 10_000

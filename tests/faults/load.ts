@@ -97,11 +97,26 @@ export class Load {
     return health?.status === 200 && (JSON.parse(health.text) as { ok: boolean }).ok
   }
 
+  /** Publishes in a host, `more` in its payload, and returns the id of the event; `null` if it was not acknowledged. */
+  async publishedBy(host: number, more = ''): Promise<string | null> {
+    const id = this.#idOf('event')
+    const reply = await this.#post('/control/publish', { id, more }, { host })
+    if (reply?.status !== 200) {
+      if (reply) this.#refused(reply)
+      return null
+    }
+    this.#ledger.published.add(id)
+    return id
+  }
+
   /** Presents all revoked keys to a host. */
   async presentRevoked(host: number): Promise<void> {
     for (const key of this.#ledger.revoked) {
-      if (await this.#isAdmitted(key, host)) this.#ledger.admittedRevoked++
+      if (!(await this.#isAdmitted(key, host))) continue
+      const { admittedBy } = this.#ledger
+      admittedBy.set(key, (admittedBy.get(key) ?? 0) + 1)
     }
+    this.#ledger.hosts++
   }
 
   /** An event alone, or in the transaction of an order. */
@@ -110,9 +125,18 @@ export class Load {
     const id = this.#idOf(isOrder ? 'order' : 'event')
     const path = isOrder ? '/control/order' : '/control/publish'
     const reply = await this.#post(path, { id }, { host })
-    if (reply?.status !== 200) return false
+    if (reply?.status !== 200) {
+      if (reply) this.#refused(reply)
+      return false
+    }
     this.#ledger.published.add(id)
     return true
+  }
+
+  #refused({ text }: Reply): void {
+    const { refusals } = this.#ledger
+    const { message = '' } = JSON.parse(text) as { message?: string }
+    refusals.set(message, (refusals.get(message) ?? 0) + 1)
   }
 
   async #step(): Promise<void> {
@@ -158,7 +182,7 @@ export class Load {
     await setTimeout(REVOKED_AFTER_MS)
     this.#ledger.revoked.push(key)
     for (let request = 0; request < 2 * this.#hosts.count; request++) {
-      if (await this.#isAdmitted(key)) this.#ledger.admittedRevoked++
+      if (await this.#isAdmitted(key)) this.#ledger.admittedRevoked.add(key)
     }
   }
 

@@ -8,18 +8,18 @@ import type { PostgresProxy } from '../support/postgres-proxy.ts'
 type Wrong = (proxy: PostgresProxy) => void
 
 export class Network {
-  #proxies: readonly PostgresProxy[]
+  #ways: readonly (readonly PostgresProxy[])[]
   /** What is wrong, and with which of the ways. */
   #wrong = new Map<symbol, { proxies: readonly PostgresProxy[]; wrong: Wrong }>()
 
-  /** @param proxies one for each host */
-  constructor(proxies: readonly PostgresProxy[]) {
-    this.#proxies = proxies
+  /** @param ways the proxies of each host: one, or one for each server of its list */
+  constructor(ways: readonly (readonly PostgresProxy[])[]) {
+    this.#ways = ways
   }
 
   /** Resolves when it is over, for one host or for all of them. What else is wrong goes on. */
   async suffer(ms: number, wrong: Wrong, host?: number): Promise<void> {
-    const proxies = this.#proxies.filter((_, place) => host === undefined || place === host)
+    const proxies = this.#ways.filter((_, place) => host === undefined || place === host).flat()
     const name = Symbol()
     this.#wrong.set(name, { proxies, wrong })
     for (const proxy of proxies) wrong(proxy)
@@ -35,6 +35,6 @@ export class Network {
 
   /** Resets all connections that there are. */
   reset(): void {
-    for (const proxy of this.#proxies) proxy.reset()
+    for (const proxy of this.#ways.flat()) proxy.reset()
   }
 }

@@ -3,7 +3,7 @@ import { afterwardsIn, describeWaiting, emptyTables, jobsIn } from './afterwards
 import { Deadline } from './deadline.ts'
 import { LIMITS, type WebhookName } from './ledger.ts'
 import { Load, type PresentedKeys } from './load.ts'
-import { scheduleOf, type Step } from './schedule.ts'
+import { clusterScheduleOf, scheduleOf, type Step } from './schedule.ts'
 import { strike, type World } from './strike.ts'
 import { missing, violations } from './violations.ts'
 
@@ -18,7 +18,6 @@ export interface Report {
   settledMs: number
 }
 
-const FAULTS = 6
 const LONGEST_CALM_MS = 3000
 /** Within it all that was acknowledged has come: far beyond any lease that must lapse first. */
 const SETTLED_WITHIN_MS = 90_000
@@ -28,19 +27,21 @@ const LOOK_MS = 500
 /** What has looked like a breach may be half of what is just being committed. */
 const LOOK_AGAIN_MS = 1000
 
-type Given = Omit<World, 'deadline'>
+type Given = Omit<World, 'deadline' | 'load'>
 
 /** Never rejects: what went wrong is a violation. */
 export async function runSchedule(given: Given): Promise<Report> {
   const { hosts, ledger } = given
   const deadline = new Deadline(DEADLINE_MS)
-  const world = { ...given, deadline }
-  const steps = scheduleOf(ledger.seed, FAULTS, hosts.count)
-  const report: Report = { steps, violations: [], counts: '', stormMs: 0, settledMs: 0 }
   const load = new Load(hosts, ledger, deadline)
+  const world = { ...given, deadline, load }
+  const { seed } = ledger
+  const draw = world.cluster ? clusterScheduleOf : scheduleOf
+  const steps = draw(seed, world.faults, hosts.count)
+  const report: Report = { steps, violations: [], counts: '', stormMs: 0, settledMs: 0 }
   try {
     await hosts.renew(deadline)
-    const { keys, webhooks } = await prepare(world, load)
+    const { keys, webhooks } = await prepare(world)
     const began = performance.now()
     const running = load.run(keys)
     try {
@@ -51,7 +52,7 @@ export async function runSchedule(given: Given): Promise<Report> {
     }
     const over = performance.now()
     report.stormMs = over - began
-    report.violations = await settle(world, load, webhooks)
+    report.violations = await settle(world, webhooks)
     report.settledMs = performance.now() - over
     for (const id of webhooks) await load.posted('/control/unregister', { id })
     await emptyTables(world.direct)
@@ -65,10 +66,10 @@ export async function runSchedule(given: Given): Promise<Report> {
 }
 
 /** The webhooks and keys of this schedule alone. */
-async function prepare(
-  { receiver }: World,
-  load: Load,
-): Promise<{ keys: PresentedKeys; webhooks: string[] }> {
+async function prepare({
+  receiver,
+  load,
+}: World): Promise<{ keys: PresentedKeys; webhooks: string[] }> {
   const webhooks: string[] = []
   const register = async (name: WebhookName, settings: object) => {
     const { id, secret } = await load.posted<{ id: string; secret: string }>('/control/webhook', {
@@ -100,6 +101,7 @@ async function play(world: World, steps: readonly Step[]): Promise<void> {
     const over = strike(world, fault).catch((error: unknown) => failed.push(error))
     striking.push(over)
     if (isAwaited) await over
+    if (failed.length > 0) break
     const enough = ledger.published.size + events
     const latest = performance.now() + LONGEST_CALM_MS
     await deadline.until(
@@ -112,8 +114,8 @@ async function play(world: World, steps: readonly Step[]): Promise<void> {
 }
 
 /** Nothing is restarted: the hosts go on by themselves. Returns the promises that were broken. */
-async function settle(world: World, load: Load, webhooks: readonly string[]): Promise<string[]> {
-  const { direct, ledger, hosts, deadline } = world
+async function settle(world: World, webhooks: readonly string[]): Promise<string[]> {
+  const { direct, ledger, hosts, deadline, load } = world
   const places = Array.from({ length: hosts.count }, (_, place) => place)
   const unhealthy = new Set(places)
   const look = () => afterwardsIn(direct, ledger.seed, webhooks).catch(() => null)
@@ -137,6 +139,8 @@ async function settle(world: World, load: Load, webhooks: readonly string[]): Pr
   for (const place of places) await load.presentRevoked(place)
   const found = async () => {
     const afterwards = await deadline.until('what Postgres holds', look, LOOK_MS)
+    const stored = new Set(afterwards.stored)
+    ledger.lost = [...ledger.published].filter((id) => !stored.has(id)).length
     return violations(ledger, afterwards)
   }
   let broken = await found()
@@ -151,10 +155,19 @@ async function settle(world: World, load: Load, webhooks: readonly string[]): Pr
 }
 
 function countsOf({ ledger }: World): string {
-  const { published, steps, accepted, attempts, limited, revoked } = ledger
+  const { published, steps, accepted, attempts, limited, revoked, away, moves, refusals } = ledger
+  const ofKind = (kind: string) => moves.filter((move) => move.kind === kind)
+  const most = (kind: string, of: 'publishedMs' | 'deliveredMs') =>
+    Math.round(Math.max(0, ...ofKind(kind).map((move) => move[of])))
   return [
+    ...away.map(
+      ({ kind, ms }) =>
+        `${kind}: a commit after ${Math.round(ms)} ms, publishing within ${most(kind, 'publishedMs')} ms, delivering within ${most(kind, 'deliveredMs')} ms;`,
+    ),
+    ...[...refusals].map(([error, count]) => `${count} times "${error}";`),
     `${published.size} publishes, ${steps.length} steps, ${accepted.size} inbound requests,`,
     `${attempts.length} attempts, ${limited.length} requests with a limit,`,
     `${revoked.length} revoked keys`,
+    ...(ledger.isLossy ? [`and ${ledger.lost} publishes lost`] : []),
   ].join(' ')
 }

@@ -1,7 +1,9 @@
 /** What goes wrong, and when: the same for the same seed. */
 import { seededRandom } from '../auth/support/random.ts'
 
-export type Fault =
+export type Fault = HostFault | ClusterFault
+
+export type HostFault =
   /** SIGKILL, and another process in its place. */
   | { kind: 'kill'; host: number }
   /** A host whose clock is wrong takes the place of one that is killed. */
@@ -35,6 +37,20 @@ export type Fault =
   /** The receiver answers with errors, or not at all. */
   | { kind: 'receiver'; answer: 'error' | 'nothing'; ms: number }
 
+/** What befalls a cluster. Nothing else strikes it until it is whole again, save a fault of the others `beside`. */
+export type ClusterFault = { beside?: HostFault } & (
+  | /** SIGKILL of the server. */
+    { kind: 'primary killed' }
+  /** The same after its standbys have got nothing for a while, or have been late to apply what they got. */
+  | { kind: 'primary killed before late standbys'; by: 'network' | 'apply'; ms: number }
+  | { kind: 'switchover' }
+  /** SIGSTOP of all its processes, until another one has taken over. */
+  | { kind: 'primary hangs' }
+  /** It still runs, and has no word of etcd, or of anybody, until another one has taken over. */
+  | { kind: 'primary cut off'; from: 'etcd' | 'all' }
+  | { kind: 'disk full'; ms: number }
+)
+
 export interface Step {
   fault: Fault
   /** Whether what follows waits for the end of the fault; else it strikes while the fault lasts. */
@@ -43,12 +59,20 @@ export interface Step {
   events: number
 }
 
-export function scheduleOf(seed: number, length: number, hosts: number): Step[] {
+interface Drawing {
+  random: () => number
+  between: (from: number, to: number) => number
+}
+
+function drawingOf(seed: number): Drawing {
   const random = seededRandom(seed)
-  const between = (from: number, to: number) => Math.floor(from + random() * (to - from))
+  return { random, between: (from, to) => Math.floor(from + random() * (to - from)) }
+}
+
+function faultsOf({ random, between }: Drawing, hosts: number): (() => HostFault)[] {
   const host = () => between(0, hosts)
   const offsetMs = () => between(-5, 6) * 60_000
-  const kinds: (() => Fault)[] = [
+  return [
     () => ({ kind: 'kill', host: host() }),
     () => ({ kind: 'wrong clock', host: host(), offsetMs: offsetMs() }),
     () => ({ kind: 'clock step', host: host(), offsetMs: offsetMs() }),
@@ -70,6 +94,12 @@ export function scheduleOf(seed: number, length: number, hosts: number): Step[] 
       ms: between(200, 2500),
     }),
   ]
+}
+
+export function scheduleOf(seed: number, length: number, hosts: number): Step[] {
+  const drawing = drawingOf(seed)
+  const { random, between } = drawing
+  const kinds = faultsOf(drawing, hosts)
   return Array.from({ length }, () => ({
     fault: kinds[between(0, kinds.length)]!(),
     isAwaited: random() < 0.6,
@@ -77,11 +107,47 @@ export function scheduleOf(seed: number, length: number, hosts: number): Step[] 
   }))
 }
 
+/** The older version has no lists of hosts, and a server of a cluster is not started again by the storm. */
+const NOT_BESIDE = new Set<Fault['kind']>(['older version', 'restart'])
+
+/** Faults of a cluster, each of them once at most, with others beside some of them. */
+export function clusterScheduleOf(seed: number, length: number, hosts: number): Step[] {
+  const drawing = drawingOf(seed)
+  const { random, between } = drawing
+  const kinds = faultsOf(drawing, hosts)
+  const beside = (): { beside?: HostFault } => {
+    const fault = kinds[between(0, kinds.length)]!()
+    return random() < 0.5 || NOT_BESIDE.has(fault.kind) ? {} : { beside: fault }
+  }
+  const by = random() < 0.5 ? 'network' : 'apply'
+  const all: ClusterFault[] = [
+    { kind: 'primary killed', ...beside() },
+    // Postgres itself shows a commit early whose wait for a standby is ended.
+    { kind: 'primary killed before late standbys', by, ms: between(500, 4000) },
+    { kind: 'switchover', ...beside() },
+    { kind: 'disk full', ms: between(1000, 5000), ...beside() },
+    random() < 0.4
+      ? { kind: 'primary hangs', ...beside() }
+      : { kind: 'primary cut off', from: random() < 0.5 ? 'etcd' : 'all', ...beside() },
+  ]
+  const order = all.map((fault) => ({ fault, place: random() }))
+  return order
+    .toSorted((one, other) => one.place - other.place)
+    .slice(0, length)
+    .map(({ fault }) => ({ fault, isAwaited: true, events: between(1, 20) }))
+}
+
 /** The schedule in one line. */
 export const textOf = (steps: readonly Step[]): string =>
   steps
-    .map(({ fault: { kind, ...details }, isAwaited, events }) => {
-      const values = Object.entries(details).map(([name, value]) => ` ${name} ${value}`)
-      return `${kind}${values.join('')}${isAwaited ? '' : ' meanwhile'} ${events}`
-    })
+    .map(
+      ({ fault, isAwaited, events }) => `${named(fault)}${isAwaited ? '' : ' meanwhile'} ${events}`,
+    )
     .join(', ')
+
+function named({ kind, ...details }: Fault): string {
+  const values = Object.entries(details).map(
+    ([name, value]) => ` ${name} ${typeof value === 'object' ? named(value) : value}`,
+  )
+  return kind + values.join('')
+}

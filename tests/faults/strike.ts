@@ -1,12 +1,15 @@
 /** Makes a fault happen. */
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
+import type { Cluster } from './cluster/cluster.ts'
+import { strikeCluster } from './cluster/strike.ts'
 import type { Deadline } from './deadline.ts'
 import type { Hosts } from './hosts.ts'
 import type { Ledger } from './ledger.ts'
+import type { Load } from './load.ts'
 import type { Network } from './network.ts'
 import type { StormReceiver } from './receiver.ts'
-import type { Fault } from './schedule.ts'
+import type { Fault, HostFault } from './schedule.ts'
 
 export interface World {
   hosts: Hosts
@@ -14,22 +17,34 @@ export interface World {
   network: Network
   /** Past the network's faults. */
   direct: pg.Pool
-  /** Shuts Postgres down at once, and starts it again. */
-  restart: () => void
+  /** Shuts Postgres down at once, and starts it again; not in a cluster. */
+  restart: (() => void) | null
+  cluster: Cluster | null
+  /** How many a schedule has. */
+  faults: number
+  load: Load
   receiver: StormReceiver
   ledger: Ledger
   deadline: Deadline
 }
 
 type Strikes = {
-  [Kind in Fault['kind']]: (world: World, fault: Extract<Fault, { kind: Kind }>) => Promise<unknown>
+  [Kind in HostFault['kind']]: (
+    world: World,
+    fault: Extract<HostFault, { kind: Kind }>,
+  ) => Promise<unknown>
 }
 
 const DELAY_MS = 200
 
 /** Resolves when the fault is over. */
-export const strike = (world: World, fault: Fault): Promise<unknown> =>
-  STRIKES[fault.kind](world, fault as never)
+export function strike(world: World, fault: Fault): Promise<unknown> {
+  if (isOfHosts(fault)) return STRIKES[fault.kind](world, fault as never)
+  const { beside } = fault
+  return strikeCluster(world, fault, async () => beside && strike(world, beside))
+}
+
+const isOfHosts = (fault: Fault): fault is HostFault => fault.kind in STRIKES
 
 const STRIKES: Strikes = {
   kill: ({ hosts }, { host }) => hosts.replace(host),
@@ -93,7 +108,7 @@ const STRIKES: Strikes = {
 
   async restart(world) {
     const before = await startOf(world)
-    await untilBack(world, () => world.restart(), before ?? '')
+    await untilBack(world, () => world.restart?.(), before ?? '')
   },
 
   async receiver({ receiver }, { answer, ms }) {

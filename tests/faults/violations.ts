@@ -1,5 +1,6 @@
 /** Which promise was broken. Pure. */
 import {
+  GOES_ON_WITHIN_MS,
   idsOf,
   LIMITS,
   type Afterwards,
@@ -15,8 +16,26 @@ const STEP_WEBHOOKS: WebhookName[] = ['ordered', 'rated', 'capped']
 /** Each calls an idempotent subscription of its own. */
 export const SENT_SUBSCRIPTIONS = ['sender.sent', 'second']
 
+/** The ledger without what Postgres has lost, where it may lose commits. */
+function kept(ledger: Ledger, stored: readonly string[]): Ledger {
+  if (!ledger.isLossy) return ledger
+  const ids = new Set(stored)
+  const only = (of: Set<string>) => new Set([...of].filter((id) => ids.has(id)))
+  return {
+    ...ledger,
+    published: only(ledger.published),
+    accepted: only(ledger.accepted),
+    steps: ledger.steps.filter((id) => ids.has(id)),
+    attempts: ledger.attempts.filter(({ event }) => ids.has(event)),
+  }
+}
+
 /** What is still awaited after the storm. */
-export function missing(ledger: Ledger, { handled }: Pick<Afterwards, 'handled'>): string[] {
+export function missing(
+  whole: Ledger,
+  { handled, stored }: Pick<Afterwards, 'handled' | 'stored'>,
+): string[] {
+  const ledger = kept(whole, stored)
   const delivered = new Set(
     ledger.attempts
       .filter(({ end }) => end === 'answered')
@@ -41,7 +60,10 @@ export function missing(ledger: Ledger, { handled }: Pick<Afterwards, 'handled'>
 }
 
 /** The promises that were broken, once nothing is awaited any more. */
-export const violations = (ledger: Ledger, afterwards: Afterwards): string[] => [
+export const violations = (whole: Ledger, afterwards: Afterwards): string[] =>
+  broken(kept(whole, afterwards.stored), afterwards)
+
+const broken = (ledger: Ledger, afterwards: Afterwards): string[] => [
   ...missing(ledger, afterwards),
   ...doubled(ledger.attempts),
   ...unlogged(ledger, afterwards.logged),
@@ -51,9 +73,10 @@ export const violations = (ledger: Ledger, afterwards: Afterwards): string[] => 
   ...ofSender(ledger, afterwards.handled),
   ...overKeyLimits(ledger),
   ...ofStatistics(ledger, afterwards.statistics),
+  ...ofRevoked(ledger),
+  ...ofMoves(ledger),
   ...counts([
     [ledger.forged, 'deliveries had a signature or an id that is wrong'],
-    [ledger.admittedRevoked, 'requests with a revoked key were admitted'],
     [afterwards.waiting, 'jobs wait, and nothing is awaited'],
     [afterwards.deadLetters, 'dead letters'],
   ]),
@@ -71,11 +94,13 @@ function doubled(attempts: readonly Attempt[]): string[] {
   })
 }
 
-/** What was answered with 200 has a row in the log that says so. */
-function unlogged({ attempts }: Ledger, logged: readonly string[]): string[] {
+/** What was answered with 200 has a row in the log that says so, unless there was no room for it. */
+function unlogged({ attempts, disturbances }: Ledger, logged: readonly string[]): string[] {
   const ids = new Set(logged)
+  const full = disturbances.filter(({ kind }) => kind === 'disk full')
   return attempts
     .filter(({ end, deliveryId }) => end === 'answered' && !ids.has(deliveryId))
+    .filter(({ from, until }) => !full.some((span) => from < span.until && until > span.from))
     .map(({ event, webhook }) => `the log does not say that ${event} was delivered to ${webhook}`)
 }
 
@@ -160,13 +185,29 @@ function ofSender({ sent }: Ledger, handled: readonly Handled[]): string[] {
   ]
 }
 
-function overKeyLimits({ admitted, limited, disturbances }: Ledger): string[] {
+/** A revocation that was lost is lost in every process alike. */
+function ofRevoked({ admittedRevoked, admittedBy, hosts, isLossy }: Ledger): string[] {
+  const keys = [...new Set([...admittedRevoked, ...admittedBy.keys()])]
+  const wrong = isLossy ? keys.filter((key) => admittedBy.get(key) !== hosts) : keys
+  return wrong.length === 0 ? [] : [`${wrong.length} revoked keys were admitted`]
+}
+
+function ofMoves({ moves }: Ledger): string[] {
+  const late = (ms: number, what: string) =>
+    ms > GOES_ON_WITHIN_MS ? [`${what} ${Math.round(ms)} ms after the next primary`] : []
+  return moves.flatMap(({ kind, host, publishedMs, deliveredMs }) => [
+    ...late(publishedMs, `${kind}: host ${host} published`),
+    ...late(deliveredMs, `${kind}: an event of host ${host} was delivered`),
+  ])
+}
+
+function overKeyLimits({ admitted, limited, disturbances, isLossy }: Ledger): string[] {
   const { quota, key } = LIMITS
   // Statements that grant do not wait for the disk: a crash of Postgres may forget the last ones.
   const crashes = disturbances.filter(({ kind }) => kind === 'crash')
   const most = mostWithin(limited, key.perSeconds * 1000, crashes)
   return [
-    ...(admitted > quota ? [`${admitted} requests passed a quota of ${quota}`] : []),
+    ...(admitted > quota && !isLossy ? [`${admitted} requests passed a quota of ${quota}`] : []),
     ...(most > key.limit ? [`${most} requests passed a limit of ${key.limit}`] : []),
   ]
 }

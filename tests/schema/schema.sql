@@ -94,6 +94,7 @@ create table svc."__svc.auth.epoch" (
   is_only boolean default true not null,
   epoch bigint default 0 not null,
   dropped text[] default '{}'::text[] not null,
+  marks double precision[] default '{}'::double precision[] not null,
   constraint "__svc.auth.epoch_is_only_check" CHECK (is_only),
   constraint "__svc.auth.epoch_pkey" PRIMARY KEY (is_only)
 );
@@ -1061,6 +1062,8 @@ begin
   update svc."__svc.auth.epoch"
      set epoch = epoch + cardinality(changed),
          dropped = (dropped || changed)
+           [greatest(1, cardinality(dropped) + cardinality(changed) - 255):],
+         marks = (marks || array_fill(random(), array[cardinality(changed)]))
            [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
   perform pg_notify('__svc.auth.keys_changed', '');
 end

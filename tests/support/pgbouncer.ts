@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chown, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 import { unprivilegedUser } from './postgres/user.ts'
 import { freePort } from './program.ts'
 
@@ -23,7 +22,7 @@ export const withoutPgBouncer =
  * @returns a connection string to the same database
  */
 export async function startPgBouncer(
-  t: Test,
+  t: { teardown(end: () => unknown): unknown },
   database: string,
   settings: Record<string, string> = {},
 ): Promise<string> {

@@ -79,11 +79,13 @@ create index api_keys_expiring on svc."__svc.auth.api_keys" (id desc) where expi
 -- One row, which every change of keys and of the plan of a tenant raises in its own transaction. The lock on
 -- it puts the commits in order: a process that has read a number has missed no change below it.
 -- `dropped` are the hashes of the keys that were changed last, and `plan:<tenant>`, newest last. A process
--- forgets those since its last reading, and everything where the list does not reach back that far.
+-- forgets those since its last reading, and everything where the list does not reach back that far, or where
+-- what it read last was lost, by a failover or a crash. `marks` tell that: a random one for each of `dropped`.
 create table svc."__svc.auth.epoch" (
   is_only boolean primary key default true check (is_only),
   epoch bigint not null default 0,
-  dropped text[] not null default '{}'
+  dropped text[] not null default '{}',
+  marks float8[] not null default '{}'
 );
 
 insert into svc."__svc.auth.epoch" default values;

@@ -23,6 +23,8 @@ begin
   update svc."__svc.auth.epoch"
      set epoch = epoch + cardinality(changed),
          dropped = (dropped || changed)
+           [greatest(1, cardinality(dropped) + cardinality(changed) - 255):],
+         marks = (marks || array_fill(random(), array[cardinality(changed)]))
            [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
   perform pg_notify('__svc.auth.keys_changed', '');
 end

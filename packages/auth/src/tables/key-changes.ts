@@ -2,17 +2,21 @@
 import type { Db } from '@svc/core/internal'
 import { hashOfHex } from '../key-format.ts'
 
-/** What one reading of the row returns. */
-export interface KeyChanges {
+/** A state of the row. */
+export interface Revision {
   revision: number
   /**
-   * When the server that answered was started, as text: another server may have taken over without the
-   * last changes, and give other changes the same revisions.
+   * A random number of its last change; `null` before the first one. A failover or a crash may lose the last
+   * changes, and others then get the same revisions.
    */
-  serverStart: string
+  mark: number | null
+}
+
+/** What one reading of the row returns. */
+export interface KeyChanges extends Revision {
   /**
-   * What changed since the given revision: hashes of keys, and what {@link tenantOfChange} reads; `null`: too
-   * much to name.
+   * What changed since the given state: hashes of keys, and what {@link tenantOfChange} reads; `null`: too
+   * much to name, or that state was lost.
    */
   changed: readonly string[] | null
 }
@@ -33,14 +37,15 @@ export async function tellPlanChanged(db: Db, tenant: string): Promise<void> {
 /** The channel on which the trigger notifies of a change. */
 export const KEYS_CHANGED = '__svc.auth.keys_changed'
 
-export async function readKeyChanges(db: Db, since: number): Promise<KeyChanges> {
+export async function readKeyChanges(db: Db, since: Revision): Promise<KeyChanges> {
   const { rows } = await db.query(
-    `select epoch::float8 as revision,
-            extract(epoch from pg_postmaster_start_time())::text as "serverStart",
+    `select epoch::float8 as revision, marks[cardinality(marks)] as mark,
             case when epoch - $1::bigint between 0 and cardinality(dropped)
+                  and marks[cardinality(marks) - (epoch - $1::bigint)::int]
+                      is not distinct from $2::float8
                  then dropped[cardinality(dropped) - (epoch - $1::bigint)::int + 1:] end as dropped
        from svc."__svc.auth.epoch"`,
-    [since],
+    [since.revision, since.mark],
   )
   const [changes] = rows
   if (!changes) throw new Error('the row of svc."__svc.auth.epoch" is missing')

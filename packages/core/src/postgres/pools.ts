@@ -163,8 +163,12 @@ const inTransactions = (pool: StatementPool, timeoutMs?: number): Db => ({
 
 const cancelling = (pool: StatementPool, workerPool: WorkerPool, ms?: number): Db =>
   poolWithQueryTimeout(pool, ms, async (processId) =>
-    workerPool.pooled ? undefined : workerPool.query('select pg_cancel_backend($1)', [processId]),
+    workerPool.pooled ? undefined : workerPool.query(CANCEL, [processId]),
   )
+
+/** Not a commit that waits for a standby: Postgres would show it at once, and a failover would lose it. */
+const CANCEL = `select pg_cancel_backend(pid) from pg_stat_activity
+  where pid = $1 and wait_event is distinct from 'SyncRep'`
 
 /** It is idle for as long as nothing is published. */
 const FOR_THE_LISTENER = `${AT_START} -c idle_session_timeout=0`

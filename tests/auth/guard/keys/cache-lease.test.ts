@@ -1,13 +1,14 @@
 import { mock } from 'node:test'
 import t from 'tap'
 import { CacheLease } from '../../../../packages/auth/src/guard/keys/cache-lease.ts'
-import type { KeyChanges as Changes } from '../../../../packages/auth/src/tables/key-changes.ts'
-
-const SERVER = { serverStart: '2026-01-01 00:00:00+00' }
+import type {
+  KeyChanges as Changes,
+  Revision,
+} from '../../../../packages/auth/src/tables/key-changes.ts'
 
 /** Postgres as a lease sees it: readings that the test answers one by one. */
 function makeLease() {
-  const readings: { since: number; answer: (changes: Changes) => void; fail: () => void }[] = []
+  const readings: { since: Revision; answer: (changes: Changes) => void; fail: () => void }[] = []
   const forgotten: (readonly string[] | null)[] = []
   const clock = { ms: 1000 }
   const logged: string[] = []
@@ -31,7 +32,7 @@ t.test('a lease is held for a moment from when the reading was sent', async (t) 
   t.notOk(lease.isHeld())
   const renewed = lease.renew()
   clock.ms += 300
-  readings[0]?.answer({ ...SERVER, revision: 7, changed: null })
+  readings[0]?.answer({ revision: 7, mark: 7, changed: null })
   await renewed
   t.ok(lease.isHeld())
   clock.ms += 599
@@ -44,7 +45,7 @@ t.test('a lease is not prolonged by a reading that was answered too late', async
   const { lease, readings, clock } = makeLease()
   const renewed = lease.renew()
   clock.ms += 900
-  readings[0]?.answer({ ...SERVER, revision: 7, changed: null })
+  readings[0]?.answer({ revision: 7, mark: 7, changed: null })
   await renewed
   t.notOk(lease.isHeld())
 })
@@ -55,7 +56,7 @@ t.test('a slow reading of key changes does not keep the next one from being sent
   clock.ms += 400
   const quick = lease.renew()
   t.equal(readings.length, 2)
-  readings[1]?.answer({ ...SERVER, revision: 1, changed: null })
+  readings[1]?.answer({ revision: 1, mark: 1, changed: null })
   await quick
   t.ok(lease.isHeld())
   readings[0]?.fail()
@@ -74,7 +75,7 @@ t.test('a lease is not prolonged by a reading that failed', async (t) => {
 t.test('requests that renew the lease at the same time share one reading', async (t) => {
   const { lease, readings } = makeLease()
   const all = Promise.all([lease.renew(), lease.renew(), lease.renew()])
-  readings[0]?.answer({ ...SERVER, revision: 1, changed: [] })
+  readings[0]?.answer({ revision: 1, mark: 1, changed: [] })
   await all
   t.equal(readings.length, 1)
 })
@@ -86,20 +87,20 @@ t.test('a changed key is forgotten once, in whatever order readings arrive', asy
     readings.at(-1)?.answer(changes)
     await renewed
   }
-  await read({ ...SERVER, revision: 5, changed: null })
-  await read({ ...SERVER, revision: 5, changed: [] })
-  await read({ ...SERVER, revision: 6, changed: ['a'] })
+  await read({ revision: 5, mark: 5, changed: null })
+  await read({ revision: 5, mark: 5, changed: [] })
+  await read({ revision: 6, mark: 6, changed: ['a'] })
   t.same(forgotten, [null, ['a']])
-  t.equal(readings.at(-1)?.since, 5)
+  t.equal(readings.at(-1)?.since.revision, 5)
 
   lease.start()
   t.teardown(() => lease.stop())
   lease.wake()
   lease.wake()
   const [slow, quick] = readings.slice(-2)
-  quick?.answer({ ...SERVER, revision: 8, changed: ['b', 'c'] })
+  quick?.answer({ revision: 8, mark: 8, changed: ['b', 'c'] })
   await new Promise((resolve) => setImmediate(resolve))
-  slow?.answer({ ...SERVER, revision: 7, changed: ['b'] })
+  slow?.answer({ revision: 7, mark: 7, changed: ['b'] })
   await new Promise((resolve) => setImmediate(resolve))
   t.same(forgotten, [null, ['a'], ['b', 'c']])
 })
@@ -109,27 +110,26 @@ t.test(
   async (t) => {
     const { lease, readings, forgotten } = makeLease()
     for (const changes of [
-      { ...SERVER, revision: 5, changed: null },
-      { ...SERVER, revision: 900, changed: null },
-      { ...SERVER, revision: 3, changed: [] },
+      { revision: 5, mark: 5, changed: null },
+      { revision: 900, mark: 900, changed: null },
+      { revision: 3, mark: 3, changed: [] },
     ]) {
       const renewed = lease.renew()
       readings.at(-1)?.answer(changes)
       await renewed
     }
     t.same(forgotten, [null, null, null])
-    t.equal(readings.at(-1)?.since, 900)
+    t.equal(readings.at(-1)?.since.revision, 900)
   },
 )
 
-t.test('after another server has taken over, the cache is forgotten as a whole', async (t) => {
+t.test('after what was read last was lost, the cache is forgotten as a whole', async (t) => {
   const { lease, readings, forgotten } = makeLease()
-  const taken = { serverStart: '2026-01-01 00:00:07+00' }
   for (const changes of [
-    { ...SERVER, revision: 5, changed: null },
-    // Changes after the fifth were lost with the first server, and this one has others.
-    { ...taken, revision: 5, changed: [] },
-    { ...taken, revision: 6, changed: ['a'] },
+    { revision: 5, mark: 0.5, changed: null },
+    // Changes after the fifth were lost with the first server, and another one has others.
+    { revision: 5, mark: 0.6, changed: null },
+    { revision: 6, mark: 0.7, changed: ['a'] },
   ]) {
     const renewed = lease.renew()
     readings.at(-1)?.answer(changes)
@@ -147,7 +147,7 @@ t.test(
     const lease = new CacheLease({
       readKeyChanges: async () => {
         readings++
-        return { ...SERVER, revision: 1, changed: [] }
+        return { revision: 1, mark: 1, changed: [] }
       },
       forget: () => {},
       refresh: async () => {},

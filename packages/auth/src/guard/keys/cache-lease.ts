@@ -6,11 +6,11 @@
  * the lease is left to end: a host without traffic sends no queries for it, and the next request
  * waits for one reading.
  */
-import type { KeyChanges } from '../../tables/key-changes.ts'
+import type { KeyChanges, Revision } from '../../tables/key-changes.ts'
 import { OutageLog, type Log } from '../../outage-log.ts'
 
 export interface CacheLeaseParts {
-  readKeyChanges: (since: number) => Promise<KeyChanges>
+  readKeyChanges: (since: Revision) => Promise<KeyChanges>
   /** Keys by their hashes, and plans; `null`: all of them. */
   forget: (changed: readonly string[] | null) => void
   /**
@@ -36,8 +36,8 @@ export class CacheLease {
   #parts: CacheLeaseParts
   #outage: OutageLog
   #now: () => number
-  #revision = -1
-  #serverStart = ''
+  /** What was read last. */
+  #last: Revision = { revision: -1, mark: null }
   #trustedUntil = 0
   /** When a request last needed the lease. */
   #askedAt: number
@@ -129,7 +129,7 @@ export class CacheLease {
   async #read(): Promise<void> {
     const sentAt = this.#now()
     this.#sentAt = sentAt
-    const since = this.#revision
+    const since = this.#last
     const { readKeyChanges, refresh } = this.#parts
     const [changes] = await Promise.all([readKeyChanges(since), refresh()])
     this.#apply(changes, since)
@@ -137,15 +137,13 @@ export class CacheLease {
     if (this.#isPaused) this.#pollLater()
   }
 
-  /** Readings can overtake one another: an older one of the same server is ignored. */
-  #apply({ revision, serverStart, changed }: KeyChanges, since: number): void {
-    const isSameServer = serverStart === this.#serverStart
-    if (isSameServer && revision === this.#revision) return
-    if (isSameServer && revision < this.#revision && since < this.#revision) return
-    // The revision is lower than the last one: an older state of the database was restored.
-    const isKnown = isSameServer && since !== -1 && revision >= since
-    this.#parts.forget(isKnown ? changed : null)
-    this.#revision = revision
-    this.#serverStart = serverStart
+  /** Readings can overtake one another: an older one is ignored. */
+  #apply({ revision, mark, changed }: KeyChanges, since: Revision): void {
+    const last = this.#last
+    if (revision === last.revision && mark === last.mark) return
+    if (revision < last.revision && since !== last) return
+    // What changed since another state may lack what the last one had, if that was lost.
+    this.#parts.forget(since === last && revision >= since.revision ? changed : null)
+    this.#last = { revision, mark }
   }
 }

@@ -1,0 +1,39 @@
+/** With synchronous replication a commit waits for the standby. Nothing may end that wait: Postgres would show the commit, and a failover would lose it. */
+import pg from 'pg'
+import t from 'tap'
+import { startPostgres } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+import { startHost } from '../webhooks/support/host.ts'
+
+t.test(
+  'an event that the standby lacks is not delivered, however long its publish waits',
+  async (t) => {
+    const primary = await startPostgres({}, { standby: true })
+    t.teardown(() => primary.stop())
+    const { app } = await startHost(t, { database: primary.url })
+    const handled: string[] = []
+    await app.svc.events.subscribe('order.created', async (_, { id }) => void handled.push(id), {
+      subscription: 'orders',
+    })
+    const connect = async (url: string) => {
+      const client = new pg.Client(url)
+      await client.connect()
+      t.teardown(() => client.end())
+      return client
+    }
+    const [first, standby] = [await connect(primary.url), await connect(primary.standby!)]
+    const stored = () => first.query(`select from svc."__svc.events" where name = 'order.created'`)
+    const { rows } = await standby.query('select pid from pg_stat_wal_receiver')
+    const signal = (name: 'SIGSTOP' | 'SIGCONT') => process.kill(rows[0].pid, name)
+    t.teardown(() => signal('SIGCONT'))
+    signal('SIGSTOP')
+    await t.rejects(app.svc.events.publish('order.created', {}, { id: 'a' }), {
+      code: 'SVC_UNAVAILABLE',
+    })
+    t.equal((await stored()).rowCount, 0, 'nobody sees it')
+    t.same(handled, [])
+    signal('SIGCONT')
+    await until(stored, ({ rowCount }) => rowCount === 1)
+    t.pass('it is there when the standby has it')
+  },
+)
