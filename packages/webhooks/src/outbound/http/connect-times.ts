@@ -26,8 +26,8 @@ export function watchConnecting(socket: Socket | undefined): (error: Error | nul
     sinceMs = performance.now()
     return sinceMs - before
   }
-  socket?.once('lookup', () => {
-    isFound = true
+  socket?.once('lookup', (error: Error | null) => {
+    isFound = !error
     dnsMs = lap()
   })
   // One for each address of a name.
@@ -41,7 +41,7 @@ export function watchConnecting(socket: Socket | undefined): (error: Error | nul
     if (!isConnected && error === null) connectMs = lap()
     else if (isConnected) tlsMs = lap()
     else if (isFound || address !== null) connectMs = lap()
-    else dnsMs = lap()
+    else dnsMs ??= lap()
     return { address: socket?.remoteAddress ?? address, dnsMs, connectMs, tlsMs }
   }
 }
