@@ -33,7 +33,7 @@ t.test('the request of each attempt is made again as it was sent', async (t) => 
   })
   await app.svc.events.publish('order.created', { n: 1, name: 'ż' }, { tenant: 'acme' })
   const sent = await receiver.waitFor(2)
-  const [{ deliveryId }] = (await attemptsOf(host, id, 2)) as [{ deliveryId: string }]
+  const { deliveryId } = (await attemptsOf(host, id, 2))[0]!
 
   for (const [index, { headers, raw }] of sent.entries()) {
     const { status, body } = await ask(
@@ -84,7 +84,7 @@ t.test('a body that cannot be made again is said to be missing', async (t) => {
   await app.svc.events.publish('order.created', { id: 1, more: 2 })
   await receiver.waitFor(3)
   const detailOf = async (webhookId: string) => {
-    const [{ deliveryId }] = (await attemptsOf(host, webhookId, 1)) as [{ deliveryId: string }]
+    const { deliveryId } = (await attemptsOf(host, webhookId, 1))[0]!
     return app.svc.webhooks.getDelivery({ webhookId, deliveryId })
   }
   const made = await detailOf(byHost)
