@@ -202,7 +202,8 @@ create index on svc."__svc.webhooks.stats" (webhook_id, period, at);
 create index on svc."__svc.webhooks.stats" (tenant, period, at) where tenant is not null;
 
 -- The statistics of all webhooks and events together, of each tenant and of all: a page of a host with
--- many webhooks reads these few rows. They are rolled up with the others.
+-- many webhooks reads these few rows. Minutes and hours are both counted: a page of a day reads 24 rows.
+-- Minutes are deleted, and hours become days, when the others are rolled up.
 create table svc."__svc.webhooks.stats_totals" (
   -- A tenant; '' for what has none, '*' for all.
   scope text collate "C" not null,

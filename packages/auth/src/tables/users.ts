@@ -51,13 +51,22 @@ export async function findUserByEmail(
   return (rows[0] as { id: string } | undefined)?.id
 }
 
+const LOCK = `select ${COLUMNS} from svc."__svc.auth.users"
+  where id = $1 and ${withinReach('tenant', '$2')}`
+
 /** Finds a user for a transaction that writes a key: a concurrent deletion of the user waits for it. */
 export async function lockUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.auth.users"
-      where id = $1 and ${withinReach('tenant', '$2')} for key share`,
-    [id, reach],
-  )
+  const { rows } = await db.query(`${LOCK} for key share`, [id, reach])
+  return rows[0]
+}
+
+/** Finds a user that is about to be deleted. Waits for transactions that write its keys. */
+export async function lockUserToDelete(
+  db: Db,
+  id: string,
+  reach: Reach,
+): Promise<User | undefined> {
+  const { rows } = await db.query(`${LOCK} for update`, [id, reach])
   return rows[0]
 }
 
@@ -96,14 +105,9 @@ export async function listUsers(
   return rows
 }
 
-/** The user that was deleted, `undefined` where there was none. */
-export async function deleteUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
-  const { rows } = await db.query(
-    `delete from svc."__svc.auth.users" where id = $1 and ${withinReach('tenant', '$2')}
-     returning ${COLUMNS}`,
-    [id, reach],
-  )
-  return rows[0]
+/** Deletes a user that is locked. */
+export async function deleteUser(db: Db, id: string): Promise<void> {
+  await db.query('delete from svc."__svc.auth.users" where id = $1', [id])
 }
 
 /** Tenants that have users, by name, with their users and the keys that were not revoked. */
