@@ -129,6 +129,7 @@ export const postgres: Refused = {
   // Pieces of schemas, a check of a value, and what errors are made with.
   allowImportNames: [
     'STORABLE_TEXT',
+    'Search',
     'isSealed',
     'Input',
     'nullable',

@@ -176,3 +176,17 @@ t.test('rows of the audit keep what actor and target were called then', async (t
     { actor: { userId: 'of the host', name: null }, target: { name: 'x' } },
   ])
 })
+
+t.test('a key that is revoked with its user is named by it', async (t) => {
+  const { app } = await startHost(t)
+  const { auth, audit } = app.svc
+  const { id: userId } = await auth.createUser({ name: 'Ada', email: 'ada@example.com' })
+  const labelled = await auth.createApiKey({ userId, label: 'Billing', scopes: [] })
+  const plain = await auth.createApiKey({ userId, scopes: [] })
+  await auth.deleteUser(userId)
+  const nameOf = async (target: string, action: string) =>
+    (await audit.list({ target, action }))[0]?.target.name
+  t.equal(await nameOf(userId, 'user.delete'), 'Ada')
+  t.equal(await nameOf(labelled.id, 'key.revoke'), 'Billing')
+  t.equal(await nameOf(plain.id, 'key.revoke'), 'Ada')
+})

@@ -63,6 +63,7 @@ t.test('the statistics are those of the log, before and after they are rolled up
   await core.transaction(rollUpRecent)
   await expect('from the minutes')
   await core.transaction((db) => rollUpOlder(db, 'minute', 'hour', -1))
+  t.equal(sumOf(await stats('by=hour')).delivered, 7, 'from the hours')
   await core.transaction((db) => rollUpOlder(db, 'hour', 'day', -1))
   t.equal(sumOf(await stats('by=day')).delivered, 7, 'from the days')
 })
@@ -98,6 +99,9 @@ t.test('the statistics of a host with many webhooks are a few rows', async (t) =
   t.equal(await delivered('acme'), 2000)
   t.equal(await delivered(''), 4000)
   t.ok(read <= 20, `${read} rows`)
+  read = 0
+  await readStats(explaining, { ...span, by: 'hour', reach: null })
+  t.ok(read <= 4, `${read} rows of hours`)
   await eraseStats(core.db, 'acme', [])
   t.equal(await delivered(null), 6000, 'what is erased of a tenant is not in the totals')
   t.equal(await delivered('acme'), 0)

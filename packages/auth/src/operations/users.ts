@@ -11,7 +11,7 @@ import {
 import { revokeKeysOfUser } from '../tables/api-keys.ts'
 import { EmailTaken, UserNotFound } from '../errors.ts'
 import { Id, NewUser, User, UserFilter } from '../schemas.ts'
-import { deleteUser, findUser, insertUser, listUsers } from '../tables/users.ts'
+import { deleteUser, findUser, insertUser, listUsers, lockUserToDelete } from '../tables/users.ts'
 import { revocationOf } from './key-records.ts'
 import { operation, performedBy, reachOfCall, type OperationContext } from './context.ts'
 
@@ -67,7 +67,7 @@ export const userOperations = ({ readDb, log, within, changeKeys, record }: Oper
       if (!isUuid(id)) throw new UserNotFound()
       const revoked = await changeKeys(by, async (tx) => {
         // The user first: this waits for keys that are being created, and revokes them with the rest.
-        const user = await deleteUser(tx, id, reachOfCall(by))
+        const user = await lockUserToDelete(tx, id, reachOfCall(by))
         if (!user) throw new UserNotFound()
         const keys = await revokeKeysOfUser(tx, id)
         await record(
@@ -76,6 +76,8 @@ export const userOperations = ({ readDb, log, within, changeKeys, record }: Oper
           recordOf('user.delete', user, factsOf(user), {}),
           ...keys.map(({ key }) => revocationOf(key)),
         )
+        // Last: the audit names keys without a label by their user.
+        await deleteUser(tx, id)
         return { hashes: keys.map(({ hash }) => hash), result: keys.length }
       })
       log.info({ userId: id, keysRevoked: revoked, ...performedBy(by) }, 'user deleted')

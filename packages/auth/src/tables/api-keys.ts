@@ -1,4 +1,11 @@
-import { EVERYWHERE, withinReach, type Db, type Reach } from '@svc/core/internal'
+import {
+  EVERYWHERE,
+  foundBy,
+  foundRows,
+  withinReach,
+  type Db,
+  type Reach,
+} from '@svc/core/internal'
 import type { Bounds, KeyFields, KeyState } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
@@ -13,6 +20,7 @@ import {
   valuesOf,
 } from './api-key-row.ts'
 import { isoOf } from './timestamps.ts'
+import { USER_NAMES } from './users.ts'
 
 export interface NewApiKeyRow {
   id: string
@@ -60,20 +68,30 @@ export interface KeyListFilter extends Page {
   state?: KeyState | undefined
   /** ISO 8601. */
   unusedSince?: string | undefined
+  search?: string | undefined
 }
 
 const STATE = `case when revoked_at is not null then 'revoked'
   when expires_at <= now() then 'expired'
   when not enabled then 'disabled' else 'active' end`
 
+const KEYS = 'svc."__svc.auth.api_keys"'
+/** Found by its label, or by whose it is. */
+const FOUND_KEYS = foundRows(
+  KEYS,
+  `${withinReach('tenant', '$1')} and (${foundBy('label', '$8')} or user_id = any(array(
+     select users.id from svc."__svc.auth.users" as users
+      where ${foundBy(USER_NAMES, '$8')} and ${withinReach('tenant', '$1')})))`,
+)
+
 /** Newest first, including revoked keys. */
 export async function listApiKeys(
   db: Db,
   reach: Reach,
-  { userId, prefix, state, unusedSince, after, limit }: KeyListFilter,
+  { userId, prefix, state, unusedSince, after, limit, search }: KeyListFilter,
 ): Promise<ApiKey[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.auth.api_keys"
+    `select ${COLUMNS} from ${search === undefined ? KEYS : FOUND_KEYS}
       where ${withinReach('tenant', '$1')}
         and ($2::uuid is null or user_id = $2)
         and ($3::text is null or key_prefix >= $3 and key_prefix < $3 || chr(127)
@@ -95,6 +113,7 @@ export async function listApiKeys(
       unusedSince ?? null,
       after ?? null,
       limit ?? null,
+      ...(search === undefined ? [] : [search]),
     ],
   )
   return rows.map(keyOf)

@@ -1,8 +1,18 @@
-import { tenantListOf, tenantListPage, withinReach, type Db, type Reach } from '@svc/core/internal'
-import type { Page, TenantOfAuth, TenantPage, User } from '../schemas.ts'
+import {
+  foundBy,
+  foundRows,
+  tenantListOf,
+  withinReach,
+  type Db,
+  type Reach,
+} from '@svc/core/internal'
+import type { TenantOfAuth, User, UserFilter } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
 const COLUMNS = `id, email, name, role, tenant, ${isoOf('created_at')} as "createdAt"`
+
+/** What a user is found by. An index has its words. */
+export const USER_NAMES = `name || ' ' || email`
 
 /** `undefined` where another user of the tenant has the email. */
 export async function insertUser(
@@ -41,13 +51,22 @@ export async function findUserByEmail(
   return (rows[0] as { id: string } | undefined)?.id
 }
 
+const LOCK = `select ${COLUMNS} from svc."__svc.auth.users"
+  where id = $1 and ${withinReach('tenant', '$2')}`
+
 /** Finds a user for a transaction that writes a key: a concurrent deletion of the user waits for it. */
 export async function lockUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.auth.users"
-      where id = $1 and ${withinReach('tenant', '$2')} for key share`,
-    [id, reach],
-  )
+  const { rows } = await db.query(`${LOCK} for key share`, [id, reach])
+  return rows[0]
+}
+
+/** Finds a user that is about to be deleted. Waits for transactions that write its keys. */
+export async function lockUserToDelete(
+  db: Db,
+  id: string,
+  reach: Reach,
+): Promise<User | undefined> {
+  const { rows } = await db.query(`${LOCK} for update`, [id, reach])
   return rows[0]
 }
 
@@ -64,40 +83,35 @@ export async function lockUsers(
   return new Map(rows.map(({ id, tenant }) => [id, tenant]))
 }
 
+const USERS = 'svc."__svc.auth.users"'
+const FOUND_USERS = foundRows(
+  USERS,
+  `${foundBy(USER_NAMES, '$4')} and ${withinReach('tenant', '$3')}`,
+)
+
 /** Newest first. */
 export async function listUsers(
   db: Db,
   reach: Reach,
-  { after, limit }: Page = {},
+  { after, limit, search }: Omit<UserFilter, 'tenant'> = {},
 ): Promise<User[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.auth.users"
+    `select ${COLUMNS} from ${search === undefined ? USERS : FOUND_USERS}
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}
       order by id desc
       limit $2`,
-    [after ?? null, limit ?? null, reach],
+    [after ?? null, limit ?? null, reach, ...(search === undefined ? [] : [search])],
   )
   return rows
 }
 
-/** The user that was deleted, `undefined` where there was none. */
-export async function deleteUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
-  const { rows } = await db.query(
-    `delete from svc."__svc.auth.users" where id = $1 and ${withinReach('tenant', '$2')}
-     returning ${COLUMNS}`,
-    [id, reach],
-  )
-  return rows[0]
+/** Deletes a user that is locked. */
+export async function deleteUser(db: Db, id: string): Promise<void> {
+  await db.query('delete from svc."__svc.auth.users" where id = $1', [id])
 }
 
-const USERS = 'svc."__svc.auth.users"'
-const TENANTS = tenantListOf(USERS, {
+/** Tenants that have users, by name, with their users and the keys that were not revoked. */
+export const listTenants = tenantListOf<TenantOfAuth>(USERS, {
   users: { table: USERS },
   keys: { table: 'svc."__svc.auth.api_keys"', where: 'revoked_at is null' },
 })
-
-/** Tenants that have users, by name, with their users and the keys that were not revoked. */
-export async function listTenants(db: Db, reach: Reach, page: TenantPage): Promise<TenantOfAuth[]> {
-  const { rows } = await db.query(TENANTS, tenantListPage(reach, page))
-  return rows
-}

@@ -6,6 +6,7 @@ import type {
   LoggedRequest,
   NewWebhook,
   Page,
+  SentRequest,
   Stats,
   WebhookChanges,
   WebhookUpdate,
@@ -54,8 +55,20 @@ export interface Delivery {
   event: string
   eventId: string | null
   payload: unknown
+  /** After the newest attempt. */
+  status: DeliveryAttempt['status']
+  nextAttemptAt: string | null
   /** Newest first. */
   attempts: Attempt[]
+  /** Of the attempt that was asked for, by default of the newest one; `null` where none was sent. */
+  request: RequestOfAttempt | null
+}
+
+export type RequestOfAttempt = SentRequest & {
+  /** There where `body` and the signatures are not shown because the payload is masked. */
+  bodyHidden?: true
+  /** There where `body` has only its first 65536 characters. */
+  bodyCut?: true
 }
 
 export interface EventInFull extends PublishedEvent {

@@ -113,11 +113,18 @@ export async function rollUpRecent(db: Db): Promise<RolledUp> {
               ${COUNTED}
          from ${withBuckets('taken')} group by minute, webhook_id, event
        ${ADD_TO_KNOWN}
-     ), totalled as (
-       insert into svc."__svc.webhooks.stats_totals" as known (scope, period, at, of_keys, ${SUMS})
-       select scope, 'minute', date_trunc('minute', at, 'UTC') as minute,
+     ), totals as materialized (
+       select scope, date_trunc('minute', at, 'UTC') as minute,
               starts_with(event, 'svc.key.') as of_keys, ${COUNTED}
          from ${withBuckets('taken')} cross join ${SCOPES} group by scope, minute, of_keys
+     ), of_minutes as (
+       insert into svc."__svc.webhooks.stats_totals" as known (scope, period, at, of_keys, ${SUMS})
+       select scope, 'minute', minute, of_keys, ${SUMS} from totals
+       ${ADD_TO_TOTALS}
+     ), of_hours as (
+       insert into svc."__svc.webhooks.stats_totals" as known (scope, period, at, of_keys, ${SUMS})
+       select scope, 'hour', date_trunc('hour', minute, 'UTC') as hour, of_keys, ${SUMMED}
+         from totals group by scope, hour, of_keys
        ${ADD_TO_TOTALS}
      ), success as materialized (
        select known.id, greatest(known.last_success_at, its.at) as at
@@ -190,18 +197,17 @@ export async function rollUpOlder(
      ${ADD_TO_KNOWN}`,
     [from, to, days],
   )
+  // Their hours are there already.
+  const deleted = `delete from svc."__svc.webhooks.stats_totals"
+    where period = $1 and at < date_trunc('day', now() - make_interval(days => $2), 'UTC')`
+  if (from === 'minute') return void (await db.query(deleted, [from, days]))
   await db.query(
-    `with taken as (
-       delete from svc."__svc.webhooks.stats_totals"
-        where period = $1
-          and at < date_trunc('day', now() - make_interval(days => $3), 'UTC')
-       returning *
-     )
+    `with taken as (${deleted} returning *)
      insert into svc."__svc.webhooks.stats_totals" as known (scope, period, at, of_keys, ${SUMS})
-     select scope, $2::text, date_trunc($2::text, at, 'UTC') as start, of_keys, ${SUMMED}
+     select scope, $3::text, date_trunc($3::text, at, 'UTC') as start, of_keys, ${SUMMED}
        from taken group by scope, start, of_keys
      ${ADD_TO_TOTALS}`,
-    [from, to, days],
+    [from, days, to],
   )
 }
 
@@ -267,9 +273,14 @@ export interface StatsRow {
   firstAttempts: number[]
 }
 
+/** Of totals, minutes and hours are both there: where there are minutes, hours are not counted. */
+const OF_MINUTES = `(period = 'minute' or at < coalesce(
+  (select date_trunc('hour', min(at), 'UTC') from svc."__svc.webhooks.stats_totals"
+    where scope = coalesce($4, '*') and period = 'minute'), 'infinity'))`
+
 /**
  * Reads in one statement, so that what is rolled up meanwhile is counted once. Without a webhook and an
- * event it reads the totals: of a thousand webhooks a thousandth of the rows.
+ * event it reads the totals: of a thousand webhooks a thousandth of the rows, and of a day 24.
  */
 export async function readStats(
   db: Db,
@@ -281,7 +292,8 @@ export async function readStats(
   const rolledUp =
     webhookId === undefined && event === undefined
       ? `svc."__svc.webhooks.stats_totals"
-        where scope = coalesce($4, '*') and ($7::text is null or not of_keys) and at >= $1 and at < $2`
+        where scope = coalesce($4, '*') and ($7::text is null or not of_keys) and at >= $1 and at < $2
+          and ${by === 'minute' ? OF_MINUTES : "period in ('hour', 'day')"}`
       : `svc."__svc.webhooks.stats" where ${selected}`
   const { rows } = await db.query(
     `with counted as (

@@ -1,8 +1,8 @@
 /** The table of webhooks: which URL wants which events. */
 import { forgetAttempts } from './webhook-health.ts'
 import type { Db } from '@svc/core'
-import { ADVISORY_LOCKS, withinReach, type Reach } from '@svc/core/internal'
-import type { Page, WebhookChanges } from '../schemas.ts'
+import { ADVISORY_LOCKS, foundBy, foundRows, withinReach, type Reach } from '@svc/core/internal'
+import type { CountedWebhooks, Page, WebhookChanges } from '../schemas.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
 import { asWebhook, COLUMNS, type StoredWebhook } from './webhook-row.ts'
 
@@ -34,17 +34,25 @@ export async function insertWebhook(
   return asWebhook(rows[0])
 }
 
+const WEBHOOKS = 'svc."__svc.webhooks.registrations"'
+/** What a webhook is found by. An index has its words. */
+const WEBHOOK_NAMES = `coalesce(label, '') || ' ' || coalesce(url, '')`
+const FOUND_WEBHOOKS = foundRows(
+  WEBHOOKS,
+  `${foundBy(WEBHOOK_NAMES, '$5')} and ${withinReach('tenant', '$3')}`,
+)
+
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(
   db: Db,
-  { limit, after, state }: Omit<Page, 'tenant'>,
+  { limit, after, state, search }: Omit<Page, 'tenant'>,
   reach: Reach,
 ): Promise<StoredWebhook[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.registrations"
+    `select ${COLUMNS} from ${search === undefined ? WEBHOOKS : FOUND_WEBHOOKS}
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')} and ${isIn('$4')}
       order by id desc limit $2`,
-    [after ?? null, limit ?? null, reach, state ?? null],
+    [after ?? null, limit ?? null, reach, state ?? null, ...(search === undefined ? [] : [search])],
   )
   return rows.map(asWebhook)
 }
@@ -59,15 +67,17 @@ const isIn = (state: string): string => `(${state}::text is null
 /** How many there are, counted up to `most`. */
 export async function countWebhooks(
   db: Db,
-  { state }: Pick<Page, 'state'>,
+  { state, search }: Omit<CountedWebhooks, 'tenant'>,
   reach: Reach,
   most: number,
 ): Promise<number> {
   const { rows } = await db.query(
     `select count(*)::int as count from (
        select from svc."__svc.webhooks.registrations"
-        where ${withinReach('tenant', '$1')} and ${isIn('$2')} limit $3) as counted`,
-    [reach, state ?? null, most],
+        where ${withinReach('tenant', '$1')} and ${isIn('$2')}
+          and ($4::text is null or ${foundBy(WEBHOOK_NAMES, '$4')})
+        limit $3) as counted`,
+    [reach, state ?? null, most, search ?? null],
   )
   return (rows[0] as { count: number }).count
 }
