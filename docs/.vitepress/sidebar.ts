@@ -35,7 +35,6 @@ const GROUPS: [folder: string, title: string, pages: string[]][] = [
       'import',
       'from-unkey',
       'from-better-auth',
-      'from-own-table',
     ],
   ],
   [
