@@ -28,7 +28,7 @@ export declare const personOf: (request: FastifyRequest) => Promise<Person>
 export const NAMES: Record<string, string> = {
   'README.md': APP,
   'CONTRIBUTING.md': `export declare const t: typeof import('tap').default`,
-  'docs/hosts/jest-and-vitest.md': `export declare const beforeAll: (run: () => Promise<void>, ms: number) => void
+  'docs/webhooks/test.md': `${GUIDE}export declare const beforeAll: (run: () => Promise<void>, ms: number) => void
 export declare const afterAll: typeof beforeAll
 export declare const test: (title: string, run: () => Promise<void>, ms: number) => void
 export declare const expect: (value: unknown) => Record<'toBe' | 'toHaveLength', (value: unknown) => void>

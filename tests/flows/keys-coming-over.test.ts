@@ -51,7 +51,7 @@ const sha256 = (text: string) => createHash('sha256').update(text)
 /** What an application of that kind has in its database, and the hash that it makes of a key. */
 async function ownApplication(t: Test, hash: (key: string) => string) {
   const database = await freshDatabase(t)
-  const [, tables = ''] = /```sql\n([^]*?)```/.exec(guide('from-own-table')) ?? []
+  const [, tables = ''] = /```sql\n([^]*?)```/.exec(guide('import')) ?? []
   const keys = {
     writes: foreignKey('acme_'),
     reads: foreignKey('acme_'),
@@ -103,7 +103,7 @@ async function assertMoved(
 
 t.test('an application with SHA-256 of keys in a table of its own moves over', async (t) => {
   const { database, keys } = await ownApplication(t, (key) => sha256(key).digest('hex'))
-  const files = { 'import-keys.ts': programOf(guide('from-own-table'), 'import-keys.ts') }
+  const files = { 'import-keys.ts': programOf(guide('import'), 'import-keys.ts') }
   const imported = () => run(t, files, 'import-keys.ts', { DATABASE_URL: database })
   t.equal(await imported(), 'imported 2, skipped 0')
   t.equal(await imported(), 'imported 0, skipped 2')
@@ -114,7 +114,7 @@ t.test('an application with an HMAC and a pepper moves over', async (t) => {
   const KEY_PEPPER = 'the pepper of the application'
   const hash = (key: string) => createHmac('sha256', KEY_PEPPER).update(key).digest('hex')
   const { database, keys } = await ownApplication(t, hash)
-  const text = guide('from-own-table')
+  const text = guide('import')
   const script = programOf(text, 'import-keys.ts')
     .replace('sha256: row.key_hash', 'hash: row.key_hash')
     .replace(

@@ -4,7 +4,10 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { folderOf, runProgram } from '../support/program.ts'
 import { farFromEndOf } from '../support/utc.ts'
 
-const page = readFileSync(new URL('../../docs/keys/limits-and-quotas.md', import.meta.url), 'utf8')
+const page = readFileSync(
+  new URL('../../docs/keys/limits-quotas-plans.md', import.meta.url),
+  'utf8',
+)
 
 t.test('the example of limits runs, and prints what its comments say', async (t) => {
   const [, code = ''] = /```ts\n(\/\/ limits\.ts:[\s\S]*?)```/.exec(page) ?? []

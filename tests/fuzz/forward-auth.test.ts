@@ -7,7 +7,7 @@ import { startHost, type Host } from '../auth/support/host.ts'
 import { fuzz, spoilt, textOf, words } from './fuzz.ts'
 
 const WHOLE_REQUEST = { share: 0.5, longestMs: Infinity }
-/** docs/keys/other-services.md: the answers of forward auth; 429 needs limits or a lockout. */
+/** docs/keys/other-services-and-proxies.md: the answers of forward auth; 429 needs limits or a lockout. */
 const STATUSES = [204, 401, 403]
 
 const method = fc.oneof(

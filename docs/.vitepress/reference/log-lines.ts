@@ -77,7 +77,7 @@ export const LOG_LINES: Record<string, LogLine[]> = {
       'warn',
       'another application uses the same tables…',
       '`others` are the names of the applications, `schema` that of the tables.',
-      'See [Two applications in one database](../operate/two-applications.md).',
+      'See [Two applications in one database](../operate/postgres.md#two-applications-in-one-database).',
     ),
     line(
       'warn',

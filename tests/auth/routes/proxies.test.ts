@@ -1,5 +1,5 @@
 // promise: Another service gets the decision of the guard about a key, and a proxy about a request
-/** Forward auth behind the files of docs/keys/proxies.md. A proxy that is not installed is skipped. */
+/** Forward auth behind the files of docs/keys/other-services-and-proxies.md. A proxy that is not installed is skipped. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -14,7 +14,7 @@ import { freePort } from '../../support/program.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
-const PAGE = join(import.meta.dirname, '../../../docs/keys/proxies.md')
+const PAGE = join(import.meta.dirname, '../../../docs/keys/other-services-and-proxies.md')
 const page = readFileSync(PAGE, 'utf8')
 
 async function listening(server: Server): Promise<number> {
@@ -31,7 +31,8 @@ interface Addresses {
 /** A file of the page, with the addresses of this test. */
 function fileOf(name: string, { host, orders }: Addresses): string {
   const [, block] = new RegExp(`\`\`\`[a-z]+\\n(# ${name}\\n[^]*?)\`\`\``).exec(page) ?? []
-  if (block === undefined) throw new Error(`docs/keys/proxies.md has no file ${name}`)
+  if (block === undefined)
+    throw new Error(`docs/keys/other-services-and-proxies.md has no file ${name}`)
   return block
     .replaceAll('orders:8080', `127.0.0.1:${orders}`)
     .replaceAll('host:3000', `127.0.0.1:${host}`)

@@ -1,4 +1,4 @@
-import { keysOf, testGuides } from './support/guides.ts'
+import { ENVIRONMENT, keysOf, testGuides } from './support/guides.ts'
 
 testGuides('keys', {
   async 'guard.ts'(t, ask) {
@@ -76,5 +76,15 @@ testGuides('keys', {
       body: { valid: true, scopes: ['read', 'write'] },
     })
     t.match(await ask('/_auth/verify', { key, scopes: ['admin'] }), { body: { valid: false } })
+  },
+  async 'erase.ts'(t, ask, _program, at) {
+    const user = { email: 'ada@acme.example', name: 'Ada', tenant: 'acme' }
+    t.match(await ask('/_auth/users', user), { status: 201 })
+    const answer = await fetch(`${at}/customers/acme`, {
+      method: 'DELETE',
+      headers: { 'x-api-key': ENVIRONMENT.BOOTSTRAP_KEY },
+    })
+    t.match(await answer.json(), { users: 1, keys: 0 })
+    t.same((await ask('/_auth/users?tenant=acme')).body, [])
   },
 })

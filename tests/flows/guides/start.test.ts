@@ -1,6 +1,6 @@
 import { builtPage } from '../../console/support/built-page.ts'
 import { receiver } from '@svc/testing'
-import { ENVIRONMENT, testGuides } from './support/guides.ts'
+import { testGuides } from './support/guides.ts'
 
 await builtPage()
 testGuides('start', {
@@ -18,18 +18,5 @@ testGuides('start', {
     t.match(await ask('/orders', { item: 'tea' }, body.key), { status: 200 })
     const [delivery] = await partner.waitFor(1)
     t.match(delivery, { body: { payload: { item: 'tea' } } })
-  },
-})
-
-testGuides('operate', {
-  async 'erase.ts'(t, ask, _program, at) {
-    const user = { email: 'ada@acme.example', name: 'Ada', tenant: 'acme' }
-    t.match(await ask('/_auth/users', user), { status: 201 })
-    const answer = await fetch(`${at}/customers/acme`, {
-      method: 'DELETE',
-      headers: { 'x-api-key': ENVIRONMENT.BOOTSTRAP_KEY },
-    })
-    t.match(await answer.json(), { users: 1, keys: 0 })
-    t.same((await ask('/_auth/users?tenant=acme')).body, [])
   },
 })

@@ -1,4 +1,4 @@
-/** The files of docs/hosts/docker.md for Docker, without Docker: they are checked, and their steps are run. */
+/** The files of docs/hosts/docker-serverless.md for Docker, without Docker: they are checked, and their steps are run. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
