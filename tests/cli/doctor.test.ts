@@ -77,7 +77,10 @@ t.test('where nothing is wrong it finds nothing, and changes nothing', async (t)
     versions: { '@svc/core': /^\d/, '@svc/cli': /^\d/ },
   })
   const text = await svc(t, ['doctor'], { DATABASE_URL: database })
-  t.match(text.text, /1 live processes[^]*paused since[^]*nothing to do\n$/)
+  t.match(
+    text.text,
+    /^warning {2}fsync is off[^]*1 live processes[^]*paused since[^]*nothing to do\n$/,
+  )
   t.strictSame(await sql(count), before)
 })
 

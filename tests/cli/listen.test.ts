@@ -104,6 +104,10 @@ t.test('svc listen --inbound sends what a source of the host accepts, as it came
   const local = await receiver()
   t.teardown(() => local.close())
   const to = new URL('/hooks/github', local.url).href
+  const mistyped = ['listen', '--inbound', '--source', 'gitub', '--to', to, '--url', url]
+  const waiting = startSvc(t, mistyped, { SVC_KEY: KEY })
+  await waiting.says(/nothing has come to a source "gitub" lately, but to github: it is waited for/)
+  waiting.interrupt()
   const args = ['listen', '--inbound', '--source', 'github', '--to', to, '--url', url]
   const command = startSvc(t, args, { SVC_KEY: KEY })
   await command.says(/listening to .*inbound/)

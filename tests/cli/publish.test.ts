@@ -23,12 +23,13 @@ t.test('svc send --via has the host send an example to one webhook', async (t) =
     secrets: () => SVC_KEY,
     events: defineEvents({
       'order.created': { payload: Type.Object({ id: Type.Number() }), example: { id: 12 } },
+      'order.paid': { payload: Type.Any() },
     }),
   })
   await app.register(svcAuth, { bootstrapKeySecret: 'KEY' })
   await app.register(svcWebhooks, {
     allowedNetworks: ['127.0.0.0/8'],
-    allowedEvents: ['order.created'],
+    allowedEvents: ['order.created', 'order.paid'],
     transforms: {
       doubled: ({ payload }) => ({ body: { twice: (payload as { id: number }).id * 2 } }),
     },
@@ -51,6 +52,8 @@ t.test('svc send --via has the host send an example to one webhook', async (t) =
     exitCode: 2,
     errors: [/leave --payload out/],
   })
+  const bare = ['send', 'order.paid', ...args.slice(2)]
+  t.match(await svc(t, bare, { SVC_KEY }), { exitCode: 1, errors: [/has no example/] })
   t.match(await svc(t, args.slice(0, 4), { SVC_KEY }), { exitCode: 2, errors: [/needs --url/] })
 })
 
@@ -244,7 +247,7 @@ t.test('svc create-key makes a key that works, and the user once', async (t) => 
 
   const cases = [
     [['create-key', '--email', 'a@b.c'], /required option '--name <name>'/],
-    [['create-key', '--email', 'ada', '--name', 'Ada'], /email/],
+    [['create-key', '--email', 'ada', '--name', 'Ada'], /: --email must match/],
     [['create-key', '--email', 'a@b.c', '--name', 'A', '--expires', 'soon'], /--expires must be/],
   ] as const
   await Promise.all(

@@ -66,7 +66,12 @@ export const LOG_LINES: Record<string, LogLine[]> = {
       'The fields name the migration and the session that holds the lock.',
       'End the session, or wait: it tries for ten minutes.',
     ),
-    line('info', 'making what is missing of a package', '`svc migrate` works.', NOTHING),
+    line(
+      'info',
+      'making what is missing, if anything is, of a package',
+      '`svc migrate` works.',
+      NOTHING,
+    ),
     line(
       'warn',
       '@svc/core is loaded twice…',

@@ -74,8 +74,10 @@ export class HostApi {
         `there is no ${this.base}${path}: give --url with the base path of the webhooks routes, such as ${new URL(this.base).origin}${DEFAULT_BASE}`,
       )
     }
-    if (response.status === 400) throw new WrongUsage(said)
-    if ([404, 409, 410].includes(response.status)) throw Object.assign(new Error(said), { code })
+    // The arguments are right: the host lacks something.
+    const isOfHost = code === 'SVC_WEBHOOKS_NO_EXAMPLE' || [404, 409, 410].includes(response.status)
+    if (response.status === 400 && !isOfHost) throw new WrongUsage(said)
+    if (isOfHost) throw Object.assign(new Error(said), { code })
     throw new Unreachable(`${this.base}: ${said}`)
   }
 }

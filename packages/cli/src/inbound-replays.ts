@@ -43,6 +43,7 @@ export async function replayInbound(
   const filter = { outcome: 'accepted', ...(source !== undefined && { source }) }
   const [newest] = await newestOf(api, filter)
   let since = newest && earlier(newest.at)
+  if (source !== undefined && !newest) await nameOthers(context, api, source)
   const list = () =>
     api.list<Logged>('/inbound', since === undefined ? filter : { ...filter, since })
   let seen = new Set<string>()
@@ -83,6 +84,16 @@ async function newestOf(api: HostApi, filter: Record<string, string>): Promise<L
       cause: error,
     })
   }
+}
+
+/** A name with a typing error would wait for ever. The log knows the sources to which something has come. */
+async function nameOthers(context: Context, api: HostApi, source: string): Promise<void> {
+  const rows = await api.get<Logged[]>('/inbound', { limit: '200' })
+  const others = [...new Set(rows.map((row) => row.source))].toSorted()
+  if (others.includes(source)) return
+  const known = others.length === 0 ? 'nor to any other' : `but to ${others.join(', ')}`
+  const text = `nothing has come to a source "${source}" lately, ${known}: it is waited for`
+  context.err(context.styleErr('yellow', text))
 }
 
 const earlier = (at: string): string => new Date(Date.parse(at) - LATE_MS).toISOString()

@@ -100,6 +100,9 @@ function forCommand(message: string, code: unknown): string {
 }
 
 const FOR_HOSTS: [string | RegExp, string][] = [
+  // The fields of an operation are options of the verb.
+  [/\binput\/expiresAt\b/, '--expires'],
+  [/\binput\/(\w+)(?:\/\d+)?/, '--$1'],
   [/^svcCore: /, ''],
   ['the option "database" (by default the secret DATABASE_URL)', 'DATABASE_URL'],
   [/^the option "schema" must/, '--schema must'],

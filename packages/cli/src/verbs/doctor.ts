@@ -328,10 +328,15 @@ function report(context: Context, findings: Finding[], facts: object): void {
   const { server, processes, deadLetters, paused, failingWebhooks } = facts as {
     server?: ServerFacts
   } & Partial<ReturnType<typeof factsOf>>
+  if (server?.settings['fsync'] === 'off') {
+    const warning = context.style('yellow', 'warning')
+    context.out(
+      `${warning}  fsync is off: a crash of the server can destroy its data. Only tests may.`,
+    )
+  }
   const lines = [
     server &&
       `Postgres ${server.version}${server.citus === null ? '' : `, Citus ${server.citus}`}${server.pooler ? ', behind a pooler' : ''}`,
-    server?.settings['fsync'] === 'off' && 'fsync is off: this server is for tests alone',
     processes !== undefined && `${processes} live processes`,
     deadLetters !== undefined && `${deadLetters} dead letters`,
     failingWebhooks !== undefined && `${failingWebhooks} failing webhooks`,

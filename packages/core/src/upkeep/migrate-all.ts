@@ -67,7 +67,7 @@ export async function migrateAll({ grantTo, ...upkeep }: Upkeep): Promise<Outcom
   }
 }
 
-const MAKES = 'making what is missing of a package'
+const MAKES = 'making what is missing, if anything is, of a package'
 
 async function madeSince(db: Db, since: Date): Promise<string[]> {
   const { rows } = await db.query(
