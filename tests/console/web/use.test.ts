@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import type { Page } from 'playwright-core'
 import { hasBadDays } from './stories/bad-days.ts'
+import { readsDeliveries } from './stories/deliveries.ts'
 import { worksWithKeys } from './stories/keys.ts'
 import { worksWithTheKeyboard } from './stories/keyboard.ts'
 import { makesAPortalLink } from './stories/portal-link.ts'
@@ -19,6 +20,9 @@ t.test('an operator uses the page', async (t) => {
     await paints(t, page)
     await t.test('and has each question answered within three clicks', (t) => answers(t, page))
     await t.test('and makes a link into the portal', (t) => makesAPortalLink(t, page, visit))
+    await t.test('and reads what became of deliveries', (t) =>
+      readsDeliveries(t, page, visit, life),
+    )
     await t.test('and works with webhooks, deliveries and inbound requests', (t) =>
       worksWithWebhooks(t, page, visit, life),
     )

@@ -60,6 +60,6 @@ export interface Delivery {
 
 export interface EventInFull extends PublishedEvent {
   payload: unknown
-  /** The newest attempts of its deliveries, at most 200. */
+  /** The latest attempt of each of its deliveries, at most 200: the newest. */
   attempts: Attempt[]
 }

@@ -13,7 +13,7 @@ import { Badge, ExactTime, Facts, Id, Time } from '../ui/facts.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
 import { Answered, Note } from '../ui/notes.tsx'
-import { deliveryHref, WebhookName } from '../ui/attempts-table.tsx'
+import { attemptHref, WebhookName } from '../ui/attempts-table.tsx'
 import { eventHref } from './events.tsx'
 
 export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
@@ -159,7 +159,7 @@ const Attempts = ({ delivery, shown }: { delivery: Delivery; shown: Attempt }) =
     <ol class="attempts">
       {delivery.attempts.map((one) => (
         <li key={one.id}>
-          <Link to={deliveryHref(one)} current={one.id === shown.id}>
+          <Link to={attemptHref(one)} current={one.id === shown.id}>
             <span class="faint">{`#${one.attempt}`}</span>
             <Badge tone={statusTone(one.status)}>{statusWord(one.status)}</Badge>
             <span class="mono">{one.statusCode ?? one.error ?? ''}</span>

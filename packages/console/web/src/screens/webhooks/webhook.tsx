@@ -4,7 +4,7 @@ import { useSession } from '../../shell/session.ts'
 import { useCall, usePages } from '../../state/queries.ts'
 import { cameFrom, href } from '../../state/router.ts'
 import { webhookState } from '../../text/states.ts'
-import { attemptsTable } from '../../ui/attempts-table.tsx'
+import { deliveriesTable } from '../../ui/attempts-table.tsx'
 import { plural } from '../../text/format.ts'
 import { webhookName } from '../../state/names.ts'
 import { Link } from '../../ui/button.tsx'
@@ -145,7 +145,10 @@ function WebhookProblem({
 }
 
 function Deliveries({ id, dead }: { id: string; dead: boolean }) {
-  const pages = usePages(dead ? 'deadLetters.list' : 'deliveries.list', { webhookId: id })
+  const pages = usePages(dead ? 'deadLetters.list' : 'deliveries.list', {
+    webhookId: id,
+    latest: true,
+  })
   return (
     <>
       <p class="after-tabs">
@@ -155,7 +158,7 @@ function Deliveries({ id, dead }: { id: string; dead: boolean }) {
       </p>
       <Panel flush>
         <PagedTable
-          {...attemptsTable(dead ? ['webhook', 'status', 'next'] : ['webhook', 'next'])}
+          {...deliveriesTable(dead ? ['webhook', 'status'] : ['webhook'])}
           pages={pages}
           empty={
             dead ? (
