@@ -196,6 +196,20 @@ export interface Count {
   atLeast?: true
 }
 
+/** How the deliveries of a webhook are signed. */
+export interface DeliverySigning {
+  /** What the names of the headers begin with: `X-Svc-`, where the host has set no other. */
+  headerPrefix: string
+  /** What makes the body, and may sign it in the way of the receiver; `null` for our own body. */
+  transform: string | null
+  /** Whether deliveries have the headers `…-Signature` and `…-Timestamp`. */
+  ownSignatures: boolean
+  /** Whether those have the headers of Standard Webhooks 1.0 as well. */
+  standardWebhooks: boolean
+  /** What verifies the ed25519 signatures, `whpk_…`; `null` where there are none. */
+  publicKey: string | null
+}
+
 export const TenantPage = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -38,6 +38,7 @@ export const ATTACKS: Record<CallName, Attack> = {
   'webhooks.count': { input: () => ({ tenant: 'acme' }), refused: countsNothing },
   'webhooks.get': { input: byId('webhookId'), refused: isNotFound },
   'webhooks.secrets': { input: byId('webhookId'), refused: isNotFound },
+  'webhooks.signing': { input: byId('webhookId'), refused: isNotFound },
   'webhooks.create': {
     input: () => ({ url: 'https://example.com', events: ['*'], tenant: 'acme' }),
     refused: isForeign,

@@ -37,6 +37,10 @@ export const webhookCalls = {
     const { secret, headers } = await webhooks.get(id)
     return { secret, headers }
   }),
+  /** What whoever writes the receiver has to know, beside the secret. */
+  'webhooks.signing': reads('webhooks:read', Id, ({ id }: Id, { webhooks }) =>
+    webhooks.signing(id),
+  ),
   'webhooks.create': changes('webhooks:write', Anything, (input: WebhookToCreate, { webhooks }) =>
     webhooks.register(input),
   ),

@@ -14,6 +14,7 @@ import type {
 
 export type {
   Count,
+  DeliverySigning,
   DeliveryStatus,
   EventDescription,
   LoggedRequest as InboundRequest,

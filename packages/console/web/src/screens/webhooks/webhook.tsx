@@ -15,6 +15,7 @@ import { PagedTable } from '../../ui/table.tsx'
 import { ByWhom } from '../audit.tsx'
 import { EditWebhook } from './edit-webhook.tsx'
 import { NewWebhookScreen } from './new-webhook.tsx'
+import { Verify } from './verify.tsx'
 import { WebhookActions } from './webhook-actions.tsx'
 import { WebhookOverview } from './webhook-overview.tsx'
 
@@ -22,6 +23,7 @@ const TABS = [
   ['', 'Overview'],
   ['deliveries', 'Deliveries'],
   ['dead-letters', 'Dead letters'],
+  ['verify', 'How to verify'],
   ['settings', 'Settings'],
 ] as const
 
@@ -35,7 +37,7 @@ function OneWebhook({ id, tab }: { id: string; tab: string }) {
   const tabs = TABS.filter(
     ([path]) =>
       (path !== 'settings' || may('webhooks:write')) &&
-      (path === '' || path === 'settings' || may('deliveries:read')),
+      (['', 'settings', 'verify'].includes(path) || may('deliveries:read')),
   )
   return (
     <Screen
@@ -60,6 +62,7 @@ function OneWebhook({ id, tab }: { id: string; tab: string }) {
             {tab === '' && <WebhookOverview webhook={webhook} />}
             {tab === 'deliveries' && <Deliveries id={id} dead={false} />}
             {tab === 'dead-letters' && <Deliveries id={id} dead />}
+            {tab === 'verify' && <Verify webhook={webhook} />}
             {tab === 'settings' && <EditWebhook webhook={webhook} />}
             {!tabs.some(([path]) => path === tab) && (
               <Panel>
