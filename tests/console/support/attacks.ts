@@ -54,6 +54,10 @@ export const ATTACKS: Record<CallName, Attack> = {
     input: ({ webhookId }) => ({ id: webhookId, what: 'dead', ...span }),
     refused: isNotFound,
   },
+  'webhooks.recoverMany': {
+    input: () => ({ tenant: 'acme', what: 'dead', ...span }),
+    refused: ({ status, body }) => (status === 200 ? body.deliveries === 0 : status === 403),
+  },
   'webhooks.recoveries': { input: ({ webhookId }) => ({ webhookId }), refused: isNotFound },
   'webhooks.tryFilter': {
     input: () => ({ filter: {}, events: ['*'], tenant: 'acme' }),

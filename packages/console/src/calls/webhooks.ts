@@ -5,6 +5,7 @@ import type {
   ListedRecoveries,
   Page as WebhookPage,
   RecoverInput,
+  RecoverManyInput,
   RotateSecretInput,
   TestInput,
   Webhook,
@@ -65,6 +66,12 @@ export const webhookCalls = {
   /** `id`: of the recovery, which a `dryRun` does not have. */
   'webhooks.recover': changes('deliveries:write', Anything, (input: RecoverInput, { webhooks }) =>
     webhooks.recover(input),
+  ),
+  /** Over the webhooks of a tenant, or over all within reach. */
+  'webhooks.recoverMany': changes(
+    'deliveries:write',
+    Anything,
+    (input: RecoverManyInput, { webhooks }) => webhooks.recoverMany(input),
   ),
   'webhooks.recoveries': reads(
     'deliveries:read',

@@ -1,5 +1,9 @@
+import { useState } from 'preact/hooks'
+import { useSession } from '../shell/session.ts'
 import { useFilters } from '../state/router.ts'
 import { DELIVERY_STATES, STATUSES } from '../text/states.ts'
+import { Button } from '../ui/button.tsx'
+import { RecoverMany } from './webhooks/recover-dialog.tsx'
 import { attemptsTable, deliveriesTable } from '../ui/attempts-table.tsx'
 import { EVENT, SPAN, TENANT, WEBHOOK } from '../ui/filters.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
@@ -25,6 +29,8 @@ const ROWS = { '': 'Deliveries', attempts: 'Attempts' } as const
 
 /** A row for each delivery, by its latest attempt, or for each attempt. */
 export function DeliveriesScreen() {
+  const { may } = useSession()
+  const [asking, setAsking] = useState(false)
   const { values, set } = useFilters(['rows'])
   const isEach = values.rows === 'attempts'
   const choices = isEach ? STATUSES : DELIVERY_STATES
@@ -46,12 +52,15 @@ export function DeliveriesScreen() {
           : 'Each event on its way to a webhook, as its latest attempt left it.'
       }
       actions={
-        <Segments
-          label="A row for each"
-          names={ROWS}
-          chosen={isEach ? 'attempts' : ''}
-          onChosen={(rows) => set({ rows })}
-        />
+        <>
+          <Segments
+            label="A row for each"
+            names={ROWS}
+            chosen={isEach ? 'attempts' : ''}
+            onChosen={(rows) => set({ rows })}
+          />
+          {may('deliveries:write') && <Button onClick={() => setAsking(true)}>Recover</Button>}
+        </>
       }
       list={list}
       {...(isEach ? attemptsTable() : deliveriesTable())}
@@ -62,6 +71,10 @@ export function DeliveriesScreen() {
           They appear here when an event is published that a webhook asks for.
         </Empty>
       }
-    />
+    >
+      {asking && (
+        <RecoverMany tenant={list.values['tenant'] ?? ''} onClose={() => setAsking(false)} />
+      )}
+    </ListScreen>
   )
 }

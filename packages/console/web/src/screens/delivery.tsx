@@ -15,13 +15,15 @@ import { Panel, Screen } from '../ui/layout.tsx'
 import { Answered, Note } from '../ui/notes.tsx'
 import { attemptHref, WebhookName } from '../ui/attempts-table.tsx'
 import { eventHref } from './events.tsx'
+import { RecoverDialog } from './webhooks/recover-dialog.tsx'
 
 export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
   const { may, session } = useSession()
   const { query } = usePlace()
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<'again' | 'recover' | null>(null)
   const delivery = useCall('deliveries.get', ids)
   const { data } = delivery
+  const began = data?.attempts.at(-1)?.attemptedAt
   const attempt = data?.attempts.find(({ id }) => id === query.get('attempt')) ?? data?.attempts[0]
   return (
     <Screen
@@ -29,7 +31,12 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
       back={{ to: cameFrom('deliveries'), label: 'Deliveries' }}
       about={<Id id={ids.deliveryId} what="delivery id" whole />}
       actions={
-        may('deliveries:write') && <Button onClick={() => setAsking(true)}>Send again</Button>
+        may('deliveries:write') && (
+          <>
+            <Button onClick={() => setAsking('again')}>Send again</Button>
+            {began && <Button onClick={() => setAsking('recover')}>Recover from here</Button>}
+          </>
+        )
       }
     >
       <Answered of={delivery}>
@@ -53,8 +60,16 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
           )
         }
       </Answered>
-      {asking && (
-        <Redeliver ids={ids} elsewhere={session.isAdmin} onClose={() => setAsking(false)} />
+      {asking === 'again' && (
+        <Redeliver ids={ids} elsewhere={session.isAdmin} onClose={() => setAsking(null)} />
+      )}
+      {asking === 'recover' && (
+        <RecoverDialog
+          webhook={{ id: ids.webhookId }}
+          title="Recover what did not arrive from here on"
+          since={began}
+          onClose={() => setAsking(null)}
+        />
       )}
     </Screen>
   )

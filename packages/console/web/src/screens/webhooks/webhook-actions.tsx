@@ -67,6 +67,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         <RecoverDialog
           webhook={webhook}
           title="Send what it missed while it was paused"
+          what="missing"
           since={pausedAt}
           onClose={close}
         />
