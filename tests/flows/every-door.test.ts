@@ -126,7 +126,10 @@ const AUTH: Record<Exclude<keyof AuthOperations, 'as'>, Row> = {
   checkApiKey: { given: async ({ key }) => [[{ id: (await key()).id }]], refused: [[UNKNOWN]] },
   sealBootstrapKey: { given: () => [['salt'.repeat(10)]], refused: [['short']] },
   listScopes: { given: () => [[{ grantable: true }]], refused: [[{ grantable: 'yes' }]] },
-  listTenants: { given: () => [[{ limit: 1 }]], refused: [[{ limit: 0 }]] },
+  listTenants: {
+    given: () => [[{ limit: 1, search: 'acm' }], ['GET /_auth/tenants?limit=1&search=acm']],
+    refused: [[{ limit: 0 }], ['GET /_auth/tenants?limit=0']],
+  },
   getUsage: {
     given: async ({ key }) => {
       const { id } = await key()
@@ -248,6 +251,21 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     refused: [[UNKNOWN], [`GET ${base}/${UNKNOWN}/dead-letters`]],
   },
   countDeadLetters: { given: () => [[]], refused: [[{ webhookId: 'x' }]] },
+  getDelivery: {
+    given: async ({ delivered }) => {
+      const delivery = await delivered()
+      const { webhookId, deliveryId } = delivery
+      return [
+        [{ ...delivery, attempt: 1 }],
+        [`GET ${base}/${webhookId}/deliveries/${deliveryId}?attempt=1`],
+        [`GET ${base}/${webhookId}/deliveries/${deliveryId}`],
+      ]
+    },
+    refused: [
+      [{ webhookId: UNKNOWN, deliveryId: UNKNOWN }],
+      [`GET ${base}/${UNKNOWN}/deliveries/${UNKNOWN}`],
+    ],
+  },
   redeliver: {
     given: async ({ delivered }) => {
       const delivery = await delivered()
@@ -460,6 +478,9 @@ const comparable = (outcome: unknown): unknown =>
       .replaceAll(/ada-[\d-]+@/g, '<email>@')
       .replaceAll(/"(key|keyPrefix|secret)":"[^"]+"/g, '"$1":"<secret>"')
       .replaceAll(/"durationMs":\d+/g, '"durationMs":0')
+      // Of the first delivery, which makes a connection.
+      .replaceAll(/,"phases":\[[^\]]*\]|,"address":"[^"]*"/g, '')
+      .replaceAll(/"X-Svc-(Signature|Timestamp)":"[^"]+"/g, '"X-Svc-$1":"<of its time>"')
       .replace(/"message":"(input|body|querystring|params)\b/, '"message":"input'),
   )
 

@@ -86,6 +86,7 @@ const CALLS: { [Part in 'events' | 'kv' | 'audit' | 'auth' | 'webhooks']: Calls<
         attempt: 1,
       }),
     listDeliveries: ({ webhooks }) => webhooks.listDeliveries(),
+    getDelivery: ({ webhooks }) => webhooks.getDelivery({ webhookId: ID, deliveryId: ID }),
     redeliver: ({ webhooks }) => webhooks.redeliver({ webhookId: ID, deliveryId: ID }),
     listDeadLetters: ({ webhooks }) => webhooks.listDeadLetters(),
     redrive: ({ webhooks }) => webhooks.redrive(ID),

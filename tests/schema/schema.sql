@@ -86,6 +86,7 @@ CREATE INDEX "__svc.auth.api_keys_user_id_id_idx" ON svc."__svc.auth.api_keys" U
 CREATE INDEX api_keys_disabled ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (NOT enabled);
 CREATE INDEX api_keys_expiring ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (expires_at IS NOT NULL);
 CREATE INDEX api_keys_revoked ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (revoked_at IS NOT NULL);
+CREATE INDEX api_keys_search ON svc."__svc.auth.api_keys" USING gin (svc."__svc.search_words"(label));
 CREATE TRIGGER take_tenant BEFORE INSERT ON svc."__svc.auth.api_keys" FOR EACH ROW EXECUTE FUNCTION svc."__svc.auth.tenant_of_key"();
 CREATE TRIGGER tell_deleted AFTER DELETE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
 CREATE TRIGGER tell_updated AFTER UPDATE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was NEW TABLE AS now FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
@@ -151,6 +152,8 @@ create table svc."__svc.auth.users" (
 CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower((email COLLATE "C"))) WHERE (tenant IS NULL);
 CREATE INDEX "__svc.auth.users_tenant_id_idx" ON svc."__svc.auth.users" USING btree (tenant, id DESC);
 CREATE UNIQUE INDEX "__svc.auth.users_tenant_lower_idx" ON svc."__svc.auth.users" USING btree (tenant, lower((email COLLATE "C"))) WHERE (tenant IS NOT NULL);
+CREATE INDEX users_search ON svc."__svc.auth.users" USING gin (svc."__svc.search_words"(((name || ' '::text) || email)));
+CREATE TRIGGER note_tenant AFTER INSERT ON svc."__svc.auth.users" FOR EACH ROW WHEN ((new.tenant IS NOT NULL)) EXECUTE FUNCTION svc."__svc.note_tenant"();
 
 create table svc."__svc.auth.windows" (
   subject text collate "C" not null,
@@ -315,6 +318,12 @@ create table svc."__svc.subscriptions" (
 );
 CREATE INDEX "__svc.subscriptions_subscription_idx" ON svc."__svc.subscriptions" USING btree (subscription);
 
+create table svc."__svc.tenants" (
+  tenant text collate "C" not null
+);
+CREATE INDEX "__svc.tenants_tenant_idx" ON svc."__svc.tenants" USING btree (tenant);
+CREATE INDEX tenants_search ON svc."__svc.tenants" USING gin (svc."__svc.search_words"(tenant));
+
 create table svc."__svc.webhooks.deleted_webhooks" (
   id uuid not null,
   tenant text collate "C" not null,
@@ -340,6 +349,9 @@ create table svc."__svc.webhooks.delivery_log" (
   attempted_at timestamp with time zone not null,
   next_attempt_at timestamp with time zone,
   is_test boolean,
+  phases smallint[],
+  address inet,
+  response_headers text,
   constraint "__svc.webhooks.delivery_log_status_check" CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'dead'::text, 'skipped'::text])))
 ) partition by RANGE (id);
 CREATE INDEX "__svc.webhooks.delivery_log_delivery_id_idx" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (delivery_id);
@@ -438,7 +450,9 @@ create table svc."__svc.webhooks.registrations" (
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
 CREATE INDEX failing_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE ((failing_since IS NOT NULL) OR (disabled_reason = 'failing'::text));
 CREATE INDEX inactive_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE (NOT active);
+CREATE INDEX webhooks_search ON svc."__svc.webhooks.registrations" USING gin (svc."__svc.search_words"(((COALESCE(label, ''::text) || ' '::text) || COALESCE(url, ''::text))));
 CREATE CONSTRAINT TRIGGER lift_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.ordered OR (old.rate_limit IS NOT NULL) OR (old.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
+CREATE TRIGGER note_tenant AFTER INSERT ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((new.tenant IS NOT NULL)) EXECUTE FUNCTION svc."__svc.note_tenant"();
 CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.paused IS DISTINCT FROM new.paused)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secrets IS DISTINCT FROM new.previous_secrets)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.fields IS DISTINCT FROM new.fields)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER raise_version_of_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" FOR EACH ROW EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER restrict_changed AFTER UPDATE OF ordered, rate_limit, max_in_flight ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((old.ordered IS DISTINCT FROM new.ordered) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
@@ -1447,6 +1461,12 @@ CREATE OR REPLACE FUNCTION svc."__svc.first_uuid"(at timestamp with time zone)
  IMMUTABLE
 RETURN ((lpad(to_hex(CASE WHEN (at < '1970-01-01 00:00:00+00'::timestamp with time zone) THEN (0)::bigint ELSE (floor((EXTRACT(epoch FROM at) * (1000)::numeric)))::bigint END), 12, '0'::text) || repeat('0'::text, 20)))::uuid;
 
+CREATE OR REPLACE FUNCTION svc."__svc.folded"(given text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN TRIM(BOTH FROM regexp_replace(translate(upper((CASE WHEN (octet_length(given) = length(given)) THEN given ELSE regexp_replace(NORMALIZE(given, NFKD), '[̀-ͯ҃-҉֑-ׇֽֿׁׂׅׄؐ-ًؚ-ٰٟ᪰-᫿᷀-᷿⃐-⃿︠-︯]'::text, ''::text, 'g'::text) END COLLATE "und-x-icu")), 'ØŁĐÐĦŦ'::text, 'OLDDHT'::text), '[^[:alnum:]]+'::text, ' '::text, 'g'::text));
+
 CREATE OR REPLACE FUNCTION svc."__svc.hand_over"()
  RETURNS void
  LANGUAGE plpgsql
@@ -1625,6 +1645,19 @@ begin
    where exists (
      select from svc."__svc.recipients"
       where subscription = old.subscription and recipient = old.recipient and filter is not null);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.note_tenant"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into svc."__svc.tenants" (tenant)
+  select new.tenant
+   where not exists (select from svc."__svc.tenants" where tenant = new.tenant);
   return null;
 end
 $function$;
@@ -2133,6 +2166,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.search_query"(given text)
+ RETURNS tsquery
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((replace(NULLIF(regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^ ]+'::text, '\1'::text, 'g'::text), ''::text), ' '::text, ':* & '::text) || ':*'::text))::tsquery;
+
+CREATE OR REPLACE FUNCTION svc."__svc.search_words"(given text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN array_to_tsvector(string_to_array(CASE WHEN (octet_length(given) <= 500) THEN svc."__svc.folded"(given) ELSE regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^ ]+'::text, '\1'::text, 'g'::text) END, ' '::text));
+
 CREATE OR REPLACE FUNCTION svc."__svc.settle"(queue_name text, ids uuid[], leases timestamp with time zone[], done uuid[], failed json, postponed json, parked json, dead json)
  RETURNS TABLE(id uuid, next_at timestamp with time zone)
  LANGUAGE plpgsql
@@ -2545,16 +2590,18 @@ begin
              "deliveryId" uuid, attempt int, status text, "statusCode" smallint, error text,
              "durationMs" int, "responseBody" text, "attemptedAt" timestamptz,
              "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int,
-             "testedUrl" text)
+             "testedUrl" text, phases smallint[], address inet, "responseHeaders" text)
       left join svc."__svc.webhooks.registrations" as webhook on webhook.id = attempt."webhookId"
       left join unnest(settled, next_attempts) as job (id, next_attempt) on job.id = attempt.job
      where settled is null or job.id is not null
   ), logged as (
     insert into svc."__svc.webhooks.delivery_log"
       (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,
-       duration_ms, response_body, attempted_at, next_attempt_at, url, is_test, tenant)
+       duration_ms, response_body, attempted_at, next_attempt_at, url, is_test, tenant, phases, address,
+       response_headers)
     select id, "webhookId", event, "eventId", payload, "deliveryId", attempt, status, "statusCode", error,
-           "durationMs", "responseBody", "attemptedAt", next_attempt_at, url, "isTest", tenant
+           "durationMs", "responseBody", "attemptedAt", next_attempt_at, url, "isTest", tenant, phases, address,
+           "responseHeaders"
       from written
   )
   insert into svc."__svc.webhooks.recent_attempts"

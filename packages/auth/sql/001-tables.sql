@@ -16,6 +16,7 @@ create unique index on svc."__svc.auth.users" (lower(email collate "C")) where t
 create unique index on svc."__svc.auth.users" (tenant, lower(email collate "C")) where tenant is not null;
 
 create index on svc."__svc.auth.users" (tenant, id desc);
+create index users_search on svc."__svc.auth.users" using gin (svc."__svc.search_words"(name || ' ' || email));
 
 -- Of the text of a key only the SHA-256 is stored: a reader of this table cannot use the keys.
 create table svc."__svc.auth.api_keys" (
@@ -67,6 +68,7 @@ create unique index on svc."__svc.auth.api_keys" (foreign_hash) where foreign_ha
 create index on svc."__svc.auth.api_keys" (user_id, id desc);
 create index on svc."__svc.auth.api_keys" (tenant, id desc);
 create index on svc."__svc.auth.api_keys" (key_prefix, id desc);
+create index api_keys_search on svc."__svc.auth.api_keys" using gin (svc."__svc.search_words"(label));
 -- The keys whose expiry is still to be published, by `expires_at`. The expiry of a key is not published if it
 -- was before the row was made, as it can be with a restore.
 create index on svc."__svc.auth.api_keys" (expires_at)

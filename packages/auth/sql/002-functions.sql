@@ -14,6 +14,9 @@ $$;
 create trigger take_tenant before insert on svc."__svc.auth.api_keys"
   for each row execute function svc."__svc.auth.tenant_of_key"();
 
+create trigger note_tenant after insert on svc."__svc.auth.users"
+  for each row when (new.tenant is not null) execute function svc."__svc.note_tenant"();
+
 -- What processes have remembered and shall forget: hashes of keys, and `plan:<tenant>`.
 create function svc."__svc.auth.tell_changed"(changed text[]) returns void
 language plpgsql

@@ -1,6 +1,13 @@
 /** Input and output of the operations, for routes, `svc.auth` and actions. */
 import { Type, type Static } from '@sinclair/typebox'
-import { STORABLE_TEXT, nullable, Tenant, TenantFilter, type Input } from '@svc/core/internal'
+import {
+  STORABLE_TEXT,
+  nullable,
+  Search,
+  Tenant,
+  TenantFilter,
+  type Input,
+} from '@svc/core/internal'
 import {
   importedKeyFields,
   keyChanges,
@@ -74,7 +81,7 @@ export const Page = Type.Object(page, closed)
 
 export const tenantFilter = { tenant: TenantFilter }
 
-export const UserFilter = Type.Object({ ...page, ...tenantFilter }, closed)
+export const UserFilter = Type.Object({ ...page, ...tenantFilter, search: Search }, closed)
 
 /** The filters that `GET <base>/keys` and `svc.auth.listApiKeys` share. */
 export const keyFilter = {
@@ -92,6 +99,7 @@ export const keyFilter = {
   unusedSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'Not used from this time on, or never.' }),
   ),
+  search: Search,
 }
 
 const include = {
@@ -226,9 +234,16 @@ export const TenantPage = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
     after: Type.Optional(Type.String({ maxLength: 64, pattern: STORABLE_TEXT })),
+    search: Search,
   },
   closed,
 )
+
+export const TenantOfAuth = Type.Object({
+  tenant: Type.String(),
+  users: Type.Integer({ description: 'Counted up to 1000.' }),
+  keys: Type.Integer({ description: 'Those that are not revoked, counted up to 1000.' }),
+})
 
 /**
  * A user to be created. `role` is `'user'` by default and means nothing to svcAuth; `tenant` is the
@@ -295,7 +310,10 @@ export type NearLimits = Static<typeof NearLimits>
 
 /** A part of a list: `limit` rows (all by default), those that follow the row with the id `after`. */
 export type Page = Input<typeof Page>
-/** Which users are listed: those of a `tenant`, with `''` those without one. */
+/**
+ * Which users are listed: those of a `tenant`, with `''` those without one; those whose name or e-mail
+ * `search` finds.
+ */
 export type UserFilter = Input<typeof UserFilter>
 /**
  * Which keys are listed: all, where a field is left out.
@@ -332,11 +350,7 @@ export interface CheckedKey extends Omit<Verified, 'remaining'> {
 /** A part of a list of tenants: those that follow the tenant `after`. */
 export type TenantPage = Input<typeof TenantPage>
 /** A tenant that has users, and how many users and keys; revoked keys are not counted. */
-export interface TenantOfAuth {
-  tenant: string
-  users: number
-  keys: number
-}
+export type TenantOfAuth = Static<typeof TenantOfAuth>
 
 /** What `validateApiKey` returns for a text. */
 export interface Validation {

@@ -78,7 +78,7 @@ const asIs = (attempt: Attempt): Attempt => attempt
  * A receiver may repeat in its answer what it was sent, in an escaping of its own, or a part of it: no
  * search for masked values would find all of them.
  */
-const withoutAnswer = (attempt: Attempt): Attempt =>
+const withoutAnswer = ({ responseHeaders: _, ...attempt }: Attempt): Attempt =>
   attempt.responseBody === null
     ? attempt
     : { ...attempt, responseBody: null, responseBodyHidden: true }

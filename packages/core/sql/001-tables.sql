@@ -231,6 +231,44 @@ create table svc."__svc.applications" (
   since timestamptz not null default now()
 );
 
+-- The words of a text by which it is found: without case and accents, each ended by what is neither a letter
+-- nor a digit. The collation reads them alike in every database. A longer word is cut, since an index takes no
+-- more than 2046 bytes of one; a text of 500 bytes has none that is longer.
+create function svc."__svc.folded"(given text) returns text
+language sql immutable parallel safe
+return trim(regexp_replace(
+  translate(
+    upper(case when octet_length(given) = length(given) then given else regexp_replace(
+      normalize(given, nfkd),
+      U&'[\0300-\036F\0483-\0489\0591-\05BD\05BF\05C1\05C2\05C4\05C5\05C7\0610-\061A\064B-\065F\0670\1AB0-\1AFF\1DC0-\1DFF\20D0-\20FF\FE20-\FE2F]',
+      '', 'g') end collate "und-x-icu"),
+    'ØŁĐÐĦŦ', 'OLDDHT'),
+  '[^[:alnum:]]+', ' ', 'g'));
+
+create function svc."__svc.search_words"(given text) returns tsvector
+language sql immutable parallel safe
+return array_to_tsvector(string_to_array(
+  case when octet_length(given) <= 500 then svc."__svc.folded"(given)
+       else regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^ ]+', '\1', 'g') end, ' '));
+
+-- Finds what has a word that begins so for each word of `given`; null where it has none.
+create function svc."__svc.search_query"(given text) returns tsquery
+language sql immutable parallel safe
+return (replace(
+    nullif(regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^ ]+', '\1', 'g'), ''), ' ', ':* & ')
+  || ':*')::tsquery;
+
+-- The tenants that have had users or webhooks, for a search by name: a tenant has any number of rows in other
+-- tables. Concurrent transactions may write one twice, instead of waiting for each other.
+create table svc."__svc.tenants" (
+  tenant text collate "C" not null
+);
+
+alter table svc."__svc.tenants" replica identity full;
+
+create index on svc."__svc.tenants" (tenant);
+create index tenants_search on svc."__svc.tenants" using gin (svc."__svc.search_words"(tenant));
+
 -- Who changed what. A row is written in the transaction of the change, and never changed.
 create table svc."__svc.audit" (
   -- A UUIDv7: its time is that of the row.

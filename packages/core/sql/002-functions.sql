@@ -24,6 +24,19 @@ begin
 end
 $$;
 
+-- For the triggers of tables whose rows make a tenant one that a search finds.
+create function svc."__svc.note_tenant"() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into svc."__svc.tenants" (tenant)
+  select new.tenant
+   where not exists (select from svc."__svc.tenants" where tenant = new.tenant);
+  return null;
+end
+$$;
+
 create function svc."__svc.filter_set"(event_name text, tenant text) returns bigint
 language sql immutable
 return hashtextextended(event_name || ' ' || tenant, 0);

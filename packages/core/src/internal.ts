@@ -33,7 +33,9 @@ export {
   withinReach,
   type Reach,
 } from './tenants/tenants.ts'
-export { tenantListOf, tenantListPage } from './tenants/tenant-list.ts'
+export { pageOf } from './http/pagination.ts'
+export { foundBy, Search } from './tenants/search.ts'
+export { tenantListOf, type TenantListPage } from './tenants/tenant-list.ts'
 export { callerFor } from './audit/on-behalf-of.ts'
 export type { TenantPart } from './tenant-erasure.ts'
 export {

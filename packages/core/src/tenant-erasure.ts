@@ -15,6 +15,7 @@ import {
 } from './migrations/migration-owners.ts'
 import type { Db } from './postgres/transaction.ts'
 import { orDatabaseError } from './postgres/unavailable.ts'
+import { forgetTenant } from './tenants/tenant-list.ts'
 import { isTenant, TENANT } from './tenants/tenants.ts'
 
 /** How many rows were deleted, by kind: `users`, `keys`, `webhooks`, `events`, `jobs`, … */
@@ -77,6 +78,7 @@ export class TenantErasure {
     add(erased, await this.#eraseByFunctions(owners, tenant))
     add(erased, { events: await eraseEvents(this.#db, tenant) })
     await eraseChanges(this.#db, tenant)
+    await forgetTenant(this.#db, tenant)
     const target = { kind: 'tenant', id: tenant } as const
     await insertAudit(this.#db, by, [{ tenant, action: 'tenant.erased', target, changes: null }])
     this.#log.info({ tenant, erased }, 'tenant erased')

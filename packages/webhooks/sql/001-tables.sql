@@ -53,6 +53,8 @@ create table svc."__svc.webhooks.registrations" (
 
 -- Lists of one tenant, newest first, and their number.
 create index on svc."__svc.webhooks.registrations" (tenant, id) where tenant is not null;
+create index webhooks_search on svc."__svc.webhooks.registrations"
+  using gin (svc."__svc.search_words"(coalesce(label, '') || ' ' || coalesce(url, '')));
 
 -- What a process reads of a webhook to deliver to it. A change of any of it raises the version of the webhook: the
 -- trigger "raise_version" names the columns. What is JSON comes as text.
@@ -110,7 +112,13 @@ create table svc."__svc.webhooks.delivery_log" (
   attempted_at timestamptz not null,
   next_attempt_at timestamptz,
   -- A test is marked as one again where it is repeated from the log.
-  is_test boolean
+  is_test boolean,
+  -- Of an attempt that made a connection, or failed: how long the steps took, see attempt-record.ts, and which
+  -- address it went to. A delivery that succeeds on a connection that was kept has neither.
+  phases smallint[],
+  address inet,
+  -- Of a failed attempt.
+  response_headers text
 ) partition by range (id);
 
 -- A table without a primary key needs another replica identity: without one, updates and deletes fail

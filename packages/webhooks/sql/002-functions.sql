@@ -89,6 +89,9 @@ begin
 end
 $$;
 
+create trigger note_tenant after insert on svc."__svc.webhooks.registrations"
+  for each row when (new.tenant is not null) execute function svc."__svc.note_tenant"();
+
 create trigger restrict_new after insert on svc."__svc.webhooks.registrations"
   for each row when (new.ordered or new.rate_limit is not null or new.max_in_flight is not null)
   execute function svc."__svc.webhooks.restrict"();
@@ -222,16 +225,18 @@ begin
              "deliveryId" uuid, attempt int, status text, "statusCode" smallint, error text,
              "durationMs" int, "responseBody" text, "attemptedAt" timestamptz,
              "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int,
-             "testedUrl" text)
+             "testedUrl" text, phases smallint[], address inet, "responseHeaders" text)
       left join svc."__svc.webhooks.registrations" as webhook on webhook.id = attempt."webhookId"
       left join unnest(settled, next_attempts) as job (id, next_attempt) on job.id = attempt.job
      where settled is null or job.id is not null
   ), logged as (
     insert into svc."__svc.webhooks.delivery_log"
       (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,
-       duration_ms, response_body, attempted_at, next_attempt_at, url, is_test, tenant)
+       duration_ms, response_body, attempted_at, next_attempt_at, url, is_test, tenant, phases, address,
+       response_headers)
     select id, "webhookId", event, "eventId", payload, "deliveryId", attempt, status, "statusCode", error,
-           "durationMs", "responseBody", "attemptedAt", next_attempt_at, url, "isTest", tenant
+           "durationMs", "responseBody", "attemptedAt", next_attempt_at, url, "isTest", tenant, phases, address,
+           "responseHeaders"
       from written
   )
   insert into svc."__svc.webhooks.recent_attempts"

@@ -84,6 +84,19 @@ export const DeliveryAttempt = Type.Object({
   attemptedAt: Time,
   nextAttemptAt: nullable(Time),
   url: Type.Optional(Type.String({ description: "Where it is not the webhook's own address." })),
+  phases: Type.Optional(
+    Type.Array(nullable(Type.Integer()), {
+      description:
+        'Milliseconds, of an attempt that made a connection or failed: name, connection, TLS, to the first byte of the answer, its rest; null for what it did not have. Not through a proxy.',
+    }),
+  ),
+  address: Type.Optional(Type.String({ description: 'Where it connected to, likewise.' })),
+  responseHeaders: Type.Optional(
+    Type.String({
+      description:
+        'Of a failed attempt: the headers of the answer, a line for each, the first KiB of them; without cookies and others that let in whoever has them.',
+    }),
+  ),
   isTest: Type.Optional(Type.Boolean({ description: 'There, and true, of a test.' })),
   eventTenant: Type.Optional(
     Type.String({ description: 'The tenant that the event was published for, if any.' }),
@@ -96,6 +109,66 @@ export const DeliveryAttempt = Type.Object({
  * threw) or `lost` (its process died). Times are ISO 8601.
  */
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>
+
+export const OneDelivery = Type.Object(
+  {
+    webhookId: WebhookId,
+    deliveryId: Type.String(),
+    attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  },
+  closed,
+)
+/** A delivery, and which `attempt` the request of is wanted: by default the last one that was sent. */
+export type OneDelivery = Input<typeof OneDelivery>
+
+const { payload: _payload, ...attemptOfDelivery } = DeliveryAttempt.properties
+
+export const SentRequest = Type.Object({
+  attempt: Type.Integer(),
+  url: Type.String(),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: 'The values of headers that the webhook adds are "***".',
+  }),
+  body: nullable(Type.String({ description: 'The text that is signed.' })),
+  lacks: nullable(
+    Type.Unsafe<'payload' | 'transform' | 'secret'>({
+      type: 'string',
+      enum: ['payload', 'transform', 'secret'],
+      description:
+        'Why there is no body and no signature: the payload is no longer kept, a transform of the host has made them, or this host cannot read the secrets of the webhook.',
+    }),
+  ),
+  changedAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'When the settings of the webhook were changed, where that was after the attempt: its request may have been another.',
+    }),
+  ),
+})
+/**
+ * The request of an attempt. Nothing of it is kept: it is made again by the settings and secrets that the
+ * webhook has now, with the attempt's own id, number and time.
+ */
+export type SentRequest = Static<typeof SentRequest>
+
+export const DeliveryDetail = Type.Object({
+  webhookId: Uuid,
+  deliveryId: Uuid,
+  event: Type.String(),
+  eventId: nullable(Type.String()),
+  status: Status,
+  nextAttemptAt: nullable(Time),
+  attempts: Type.Array(Type.Object(attemptOfDelivery), {
+    description: 'Newest first, at most 100 of them.',
+  }),
+  request: nullable(SentRequest),
+})
+/**
+ * A delivery with its attempts, newest first, in the state after the last one. `request` is `null` where
+ * none was sent.
+ */
+export type DeliveryDetail = Static<typeof DeliveryDetail>
 
 export const DeliverInput = Type.Object(
   {

@@ -46,11 +46,14 @@ export type {
 export type {
   DeliverInput,
   DeliveryAttempt,
+  DeliveryDetail,
   DeliveryFilter,
   ListedDeliveries,
+  OneDelivery,
   DeliveryStatus,
   QueuedDelivery,
   RedeliverInput,
+  SentRequest,
   RedriveInput,
   RedriveResult,
 } from './delivery-schemas.ts'

@@ -3,7 +3,14 @@
  * Those on deliveries: `delivery-schemas.ts`.
  */
 import { Type, type Static } from '@sinclair/typebox'
-import { STORABLE_TEXT, nullable, Tenant, TenantFilter, type Input } from '@svc/core/internal'
+import {
+  STORABLE_TEXT,
+  nullable,
+  Search,
+  Tenant,
+  TenantFilter,
+  type Input,
+} from '@svc/core/internal'
 import { closed, paged, text, Time, Uuid, WebhookId } from './schema-pieces.ts'
 import { LONGEST_SECRET, SECRET_TEXT, SHORTEST_SECRET } from './outbound/settings/secret.ts'
 import { settingsInput, settingsShown } from './settings-schemas.ts'
@@ -136,10 +143,19 @@ export const TestInput = Type.Object(
         description: 'The event whose example is sent; by default webhook.test.',
       }),
     ),
+    payload: Type.Optional(
+      Type.Unknown({
+        description:
+          'Sent in place of the example; at most 256 KiB, and as the schema of the event says.',
+      }),
+    ),
   },
   closed,
 )
-/** The webhook `id`, and the event whose example it is sent: by default a `webhook.test`. */
+/**
+ * The webhook `id`, and the event whose example it is sent: by default a `webhook.test`. `payload` is sent in
+ * place of the example: it has at most 256 KiB, and is checked as that of a publish.
+ */
 export type TestInput = Input<typeof TestInput>
 
 export const FilterTrial = Type.Object(
@@ -171,16 +187,17 @@ export const State = Type.Unsafe<'active' | 'failing' | 'paused' | 'disabled'>({
   description:
     '"failing": active, and its last attempt failed. "disabled": inactive for the reason in disabledReason; "paused": inactive without one.',
 })
-const ofTenantAndState = { tenant: TenantFilter, state: Type.Optional(State) }
+const ofTenantAndState = { tenant: TenantFilter, state: Type.Optional(State), search: Search }
 export const Page = Type.Object({ ...paged, ...ofTenantAndState }, closed)
 /**
  * A part of a list, newest first: at most `limit` entries, those that follow the entry `after`, of
- * one `tenant` (empty: of none) and in one `state` where these are given.
+ * one `tenant` (empty: of none), in one `state`, and with a label or URL that `search` finds, where these
+ * are given.
  */
 export type Page = Input<typeof Page>
 
 export const CountedWebhooks = Type.Object(ofTenantAndState, closed)
-/** Which webhooks are counted: those of a `tenant` (empty: of none), those in a `state`. */
+/** Which webhooks are counted: those of a `tenant` (empty: of none), in a `state`, those that `search` finds. */
 export type CountedWebhooks = Input<typeof CountedWebhooks>
 
 export const CountedDeadLetters = Type.Object(
@@ -214,6 +231,7 @@ export const TenantPage = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
     after: Type.Optional(text(64)),
+    search: Search,
   },
   closed,
 )

@@ -21,6 +21,7 @@ t.test('there is an action for each operation', async (t) => {
     '__svc.webhooks.event',
     '__svc.webhooks.feed',
     '__svc.webhooks.get',
+    '__svc.webhooks.getDelivery',
     '__svc.webhooks.getRecovery',
     '__svc.webhooks.list',
     '__svc.webhooks.listDeadLetters',

@@ -51,6 +51,10 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
     { statusCode: 404 },
   ],
   listDeliveries: [(by, { webhookId }) => by.listDeliveries(webhookId), { statusCode: 404 }],
+  getDelivery: [
+    (by, { webhookId, deliveryId }) => by.getDelivery({ webhookId, deliveryId }),
+    { statusCode: 404 },
+  ],
   redeliver: [
     (by, { webhookId, deliveryId }) => by.redeliver({ webhookId, deliveryId }),
     { statusCode: 404 },

@@ -57,6 +57,10 @@ const ATTACKS: Record<string, Attack> = {
     path: ({ webhookId }) => `/${webhookId}/deliveries`,
     refused: isNotFound,
   },
+  'GET /:id/deliveries/:deliveryId': {
+    path: ({ webhookId, deliveryId }) => `/${webhookId}/deliveries/${deliveryId}`,
+    refused: isNotFound,
+  },
   'POST /:id/deliveries/:deliveryId/redeliver': {
     path: ({ webhookId, deliveryId }) => `/${webhookId}/deliveries/${deliveryId}/redeliver`,
     refused: isNotFound,

@@ -1,7 +1,7 @@
 /** Which tenants there are, and what keys may be given. */
 import { Type } from '@sinclair/typebox'
-import { shapeOf } from '@svc/core/internal'
-import { TenantPage, type TenantOfAuth } from '../schemas.ts'
+import { pageOf, shapeOf } from '@svc/core/internal'
+import { TenantOfAuth, TenantPage } from '../schemas.ts'
 import { listTenants } from '../tables/users.ts'
 import { grantorOf } from './key-checks.ts'
 import { operation, reachOfCall, type OperationContext } from './context.ts'
@@ -14,7 +14,21 @@ const ScopeFilter = Type.Object(
 export const listOperations = ({ readDb, scopes }: OperationContext) => ({
   listTenants: operation({
     input: TenantPage,
-    output: shapeOf<TenantOfAuth[]>(),
+    output: Type.Array(TenantOfAuth),
+    routes: {
+      'GET /tenants': {
+        takes: { after: TenantPage.properties.after, search: TenantPage.properties.search },
+        limit: 1000,
+        summary: 'List the tenants that have users, by name',
+        async page(by, { limit, ...page }) {
+          const found = await listTenants(readDb, reachOfCall(by), { ...page, limit: limit + 1 })
+          return pageOf(
+            found.map((one) => ({ ...one, id: one.tenant })),
+            limit,
+          )
+        },
+      },
+    },
     run: (by, page) => listTenants(readDb, reachOfCall(by), page),
   }),
 

@@ -1,4 +1,4 @@
-import { EVERYWHERE, withinReach, type Db, type Reach } from '@svc/core/internal'
+import { EVERYWHERE, foundBy, withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { Bounds, KeyFields, KeyState } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
@@ -13,6 +13,7 @@ import {
   valuesOf,
 } from './api-key-row.ts'
 import { isoOf } from './timestamps.ts'
+import { USER_NAMES } from './users.ts'
 
 export interface NewApiKeyRow {
   id: string
@@ -60,6 +61,7 @@ export interface KeyListFilter extends Page {
   state?: KeyState | undefined
   /** ISO 8601. */
   unusedSince?: string | undefined
+  search?: string | undefined
 }
 
 const STATE = `case when revoked_at is not null then 'revoked'
@@ -70,7 +72,7 @@ const STATE = `case when revoked_at is not null then 'revoked'
 export async function listApiKeys(
   db: Db,
   reach: Reach,
-  { userId, prefix, state, unusedSince, after, limit }: KeyListFilter,
+  { userId, prefix, state, unusedSince, after, limit, search }: KeyListFilter,
 ): Promise<ApiKey[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.auth.api_keys"
@@ -85,6 +87,11 @@ export async function listApiKeys(
         and ($4::text is distinct from 'expired' or expires_at is not null)
         and ($5::timestamptz is null or last_used_at is null or last_used_at < $5)
         and ($6::uuid is null or id < $6)
+        -- By its label, or by whose it is.
+        and ($8::text is null or ${foundBy('label', '$8')}
+             or user_id = any(array(
+                  select users.id from svc."__svc.auth.users" as users
+                   where ${foundBy(USER_NAMES, '$8')} and ${withinReach('tenant', '$1')})))
       order by id desc
       limit $7`,
     [
@@ -95,6 +102,7 @@ export async function listApiKeys(
       unusedSince ?? null,
       after ?? null,
       limit ?? null,
+      search ?? null,
     ],
   )
   return rows.map(keyOf)

@@ -1,8 +1,11 @@
-import { tenantListOf, tenantListPage, withinReach, type Db, type Reach } from '@svc/core/internal'
-import type { Page, TenantOfAuth, TenantPage, User } from '../schemas.ts'
+import { foundBy, tenantListOf, withinReach, type Db, type Reach } from '@svc/core/internal'
+import type { TenantOfAuth, User, UserFilter } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
 const COLUMNS = `id, email, name, role, tenant, ${isoOf('created_at')} as "createdAt"`
+
+/** What a user is found by. An index has its words. */
+export const USER_NAMES = `name || ' ' || email`
 
 /** `undefined` where another user of the tenant has the email. */
 export async function insertUser(
@@ -68,14 +71,15 @@ export async function lockUsers(
 export async function listUsers(
   db: Db,
   reach: Reach,
-  { after, limit }: Page = {},
+  { after, limit, search }: Omit<UserFilter, 'tenant'> = {},
 ): Promise<User[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.auth.users"
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}
+        and ($4::text is null or ${foundBy(USER_NAMES, '$4')})
       order by id desc
       limit $2`,
-    [after ?? null, limit ?? null, reach],
+    [after ?? null, limit ?? null, reach, search ?? null],
   )
   return rows
 }
@@ -91,13 +95,9 @@ export async function deleteUser(db: Db, id: string, reach: Reach): Promise<User
 }
 
 const USERS = 'svc."__svc.auth.users"'
-const TENANTS = tenantListOf(USERS, {
+
+/** Tenants that have users, by name, with their users and the keys that were not revoked. */
+export const listTenants = tenantListOf<TenantOfAuth>(USERS, {
   users: { table: USERS },
   keys: { table: 'svc."__svc.auth.api_keys"', where: 'revoked_at is null' },
 })
-
-/** Tenants that have users, by name, with their users and the keys that were not revoked. */
-export async function listTenants(db: Db, reach: Reach, page: TenantPage): Promise<TenantOfAuth[]> {
-  const { rows } = await db.query(TENANTS, tenantListPage(reach, page))
-  return rows
-}

@@ -19,7 +19,7 @@ const SessionList = Type.Object(
 )
 
 export const operatorCalls = {
-  'tenants.list': reads('tenants:read', List, (input: Paging, by) =>
+  'tenants.list': reads('tenants:read', List, (input: Paging & { search?: string }, by) =>
     pageOf(
       input,
       (page) => tenants(page, by),
@@ -76,10 +76,10 @@ export const operatorCalls = {
  * first `limit` of both together are complete.
  */
 async function tenants(
-  { limit, after }: { limit: number; after?: string },
+  { limit, after, search }: { limit: number; after?: string; search?: string },
   { auth, webhooks }: By,
 ) {
-  const page = { limit, ...(after !== undefined && { after }) }
+  const page = { limit, after, search }
   const withKeys = (await auth?.listTenants(page)) ?? []
   const withWebhooks = (await webhooks?.listTenants(page)) ?? []
   const names = [...withKeys, ...withWebhooks].map(({ tenant }) => tenant)

@@ -1,4 +1,5 @@
 /** The operations on deliveries. */
+import { InvalidInput, PayloadMismatch } from '@svc/core'
 import {
   EVERYWHERE,
   retainEvents,
@@ -142,18 +143,19 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
       routes: {
         'POST /:id/test': {
           status: 202,
-          summary: 'Send a webhook.test event, or the example of an event, to this webhook alone',
+          summary:
+            'Send a webhook.test event, or an event with its example or a payload of your own, to this webhook alone',
         },
       },
-      async run(by, { event = TEST_EVENT, ...input }) {
+      async run(by, { event = TEST_EVENT, payload: own, ...input }) {
         const id = webhookIdOf(input.id)
         const work = { action: 'test', from: null, url: undefined, by }
         return await queueDelivery(core, id, work, async () => {
-          const example =
-            event === TEST_EVENT
-              ? { webhookId: id, sentAt: new Date().toISOString() }
-              : exampleOf(settings.events, event)
-          return { event, eventId: null, payload: JSON.stringify(example), isTest: true }
+          const payload =
+            own === undefined
+              ? JSON.stringify(exampleOf(settings.events, event, id))
+              : ownPayload(core, settings.events, event, own)
+          return { event, eventId: null, payload, isTest: true }
         })
       },
     }),
@@ -256,14 +258,46 @@ function assertAddress(url: string, isBlocked: IsBlocked, { reach, isAdmin }: Ca
 }
 
 /** @throws EventNotAllowed, NoExample */
-function exampleOf(events: readonly DescribedEvent[], name: string): unknown {
-  const event = events.find((one) => one.name === name)
-  if (event === undefined) {
-    const names = [TEST_EVENT, ...events.map((one) => one.name)]
-    throw new EventNotAllowed(name, names.join(', '))
-  }
+function exampleOf(events: readonly DescribedEvent[], name: string, webhookId: string): unknown {
+  if (name === TEST_EVENT) return { webhookId, sentAt: new Date().toISOString() }
+  const event = allowed(events, name)
   if (!event.hasExample) throw new NoExample(name)
   return event.example
+}
+
+/** It is a column of its job: it has the size of a message, not of a file. */
+const MOST_BYTES_OF_TEST = 256 * 1024
+
+/** @throws EventNotAllowed, InvalidInput */
+function ownPayload(
+  { catalogue }: Core,
+  events: readonly DescribedEvent[],
+  name: string,
+  given: unknown,
+): string {
+  if (name !== TEST_EVENT) allowed(events, name)
+  const payload = JSON.stringify(given)
+  const bytes = Buffer.byteLength(payload)
+  if (bytes > MOST_BYTES_OF_TEST) {
+    throw new InvalidInput(
+      `payload has ${bytes} bytes as JSON; of a test it has at most ${MOST_BYTES_OF_TEST}`,
+    )
+  }
+  try {
+    catalogue.check(name, payload)
+  } catch (error) {
+    // Of a publish it is a fault of the host, here one of the caller.
+    if (error instanceof PayloadMismatch) throw new InvalidInput(error.message)
+    throw error
+  }
+  return payload
+}
+
+/** @throws EventNotAllowed */
+function allowed(events: readonly DescribedEvent[], name: string): DescribedEvent {
+  const event = events.find((one) => one.name === name)
+  if (event !== undefined) return event
+  throw new EventNotAllowed(name, [TEST_EVENT, ...events.map((one) => one.name)].join(', '))
 }
 
 /** Dead letters are kept longer than the log. */

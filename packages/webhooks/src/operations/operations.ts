@@ -1,6 +1,7 @@
 import type { Core } from '@svc/core/internal'
 import type { Post } from '../outbound/http/post.ts'
 import { deliveryOperations, type DeliverySettings } from './deliveries.ts'
+import { deliveryDetail } from './delivery-detail.ts'
 import { deliveryLists } from './delivery-lists.ts'
 import { eventOperations } from './events.ts'
 import { feedOperations } from './feed.ts'
@@ -21,6 +22,7 @@ export const outboundOperations = (
   ...feedOperations(core, settings.allowedEvents),
   ...webhookOperations(core, settings),
   ...deliveryLists(core, settings.deliveryLogRetentionDays, settings.deliveryTimeoutMs),
+  getDelivery: deliveryDetail(core, post, settings),
   ...deliveryOperations(core, post, settings),
   ...recoveryOperations(core, settings.deliveryLogRetentionDays),
   ...handlerOperations(core),

@@ -48,7 +48,9 @@ import type {
 import type {
   DeliverInput,
   DeliveryAttempt,
+  DeliveryDetail,
   ListedDeliveries,
+  OneDelivery,
   QueuedDelivery,
   RedeliverInput,
   RedriveInput,
@@ -114,7 +116,8 @@ export interface SvcWebhooks {
    */
   rotateSecret: (input: RotateSecretInput, options?: OperationOptions) => Promise<WebhookWithSecret>
   /**
-   * Queues a `webhook.test` event for only this webhook, or the example of another event.
+   * Queues a `webhook.test` event for only this webhook, or another event with its example, or with a `payload`
+   * of your own, which is checked as that of a publish.
    *
    * @throws InvalidInput, WebhookNotFound, EventNotAllowed, NoExample
    */
@@ -195,6 +198,15 @@ export interface SvcWebhooks {
    * await app.svc.webhooks.recoverMany({ tenant: 'acme', what: 'dead', since })
    */
   recoverMany: (input: RecoverManyInput, options?: OperationOptions) => Promise<RecoverManyResult>
+  /**
+   * A delivery with its attempts, newest first, and the request of one of them: made again by the settings and
+   * secrets that the webhook has now. Values of the webhook's own headers are `***`.
+   *
+   * @throws InvalidInput, WebhookNotFound, DeliveryNotFound
+   * @example
+   * const { request } = await app.svc.webhooks.getDelivery({ webhookId, deliveryId })
+   */
+  getDelivery: (delivery: OneDelivery) => Promise<DeliveryDetail>
   /**
    * Lists the recoveries of a webhook, newest first, and how far each is.
    *

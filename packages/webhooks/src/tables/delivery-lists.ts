@@ -31,7 +31,7 @@ const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", pa
   delivery_id as "deliveryId", attempt, status, status_code as "statusCode", error,
   duration_ms as "durationMs", response_body as "responseBody",
   attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt", url,
-  is_test as "isTest"`
+  is_test as "isTest", phases, host(address) as address, response_headers as "responseHeaders"`
 
 /** Newest first, none older than `days`; all of them without a `limit`. */
 export async function listLogRows(
@@ -181,20 +181,17 @@ export async function findDelivery(
   return found
 }
 
+/** Columns that most rows do not have. */
+const RARE = ['url', 'isTest', 'phases', 'address', 'responseHeaders'] as const
+
 /** A host may have set parsers in pg that turn timestamps into something else than dates. */
-function asLogRow({
-  attemptedAt,
-  nextAttemptAt,
-  url,
-  isTest,
-  ...row
-}: Omit<LogRow, 'url' | 'isTest'> & { url: string | null; isTest: boolean | null }): LogRow {
+function asLogRow(row: LogRow): LogRow {
+  const { attemptedAt, nextAttemptAt } = row
+  for (const column of RARE) if (row[column] === null) delete row[column]
   return {
     ...row,
     attemptedAt: isoOf(attemptedAt),
     nextAttemptAt: nextAttemptAt && isoOf(nextAttemptAt),
-    ...(url === null ? {} : { url }),
-    ...(isTest === true ? { isTest } : {}),
   }
 }
 

@@ -1,8 +1,8 @@
 /** The table of webhooks: which URL wants which events. */
 import { forgetAttempts } from './webhook-health.ts'
 import type { Db } from '@svc/core'
-import { ADVISORY_LOCKS, withinReach, type Reach } from '@svc/core/internal'
-import type { Page, WebhookChanges } from '../schemas.ts'
+import { ADVISORY_LOCKS, foundBy, withinReach, type Reach } from '@svc/core/internal'
+import type { CountedWebhooks, Page, WebhookChanges } from '../schemas.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
 import { asWebhook, COLUMNS, type StoredWebhook } from './webhook-row.ts'
 
@@ -37,14 +37,15 @@ export async function insertWebhook(
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(
   db: Db,
-  { limit, after, state }: Omit<Page, 'tenant'>,
+  { limit, after, state, search }: Omit<Page, 'tenant'>,
   reach: Reach,
 ): Promise<StoredWebhook[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations"
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')} and ${isIn('$4')}
+        and ${isFound('$5')}
       order by id desc limit $2`,
-    [after ?? null, limit ?? null, reach, state ?? null],
+    [after ?? null, limit ?? null, reach, state ?? null, search ?? null],
   )
   return rows.map(asWebhook)
 }
@@ -56,18 +57,23 @@ const isIn = (state: string): string => `(${state}::text is null
   or ${state} = 'paused' and not active and disabled_reason is null
   or ${state} = 'disabled' and not active and disabled_reason is not null)`
 
+/** Whether its label or URL, of whose words there is an index, is found by the parameter, or that is null. */
+const isFound = (search: string): string => `(${search}::text is null
+  or ${foundBy(`coalesce(label, '') || ' ' || coalesce(url, '')`, search)})`
+
 /** How many there are, counted up to `most`. */
 export async function countWebhooks(
   db: Db,
-  { state }: Pick<Page, 'state'>,
+  { state, search }: Omit<CountedWebhooks, 'tenant'>,
   reach: Reach,
   most: number,
 ): Promise<number> {
   const { rows } = await db.query(
     `select count(*)::int as count from (
        select from svc."__svc.webhooks.registrations"
-        where ${withinReach('tenant', '$1')} and ${isIn('$2')} limit $3) as counted`,
-    [reach, state ?? null, most],
+        where ${withinReach('tenant', '$1')} and ${isIn('$2')} and ${isFound('$4')}
+        limit $3) as counted`,
+    [reach, state ?? null, most, search ?? null],
   )
   return (rows[0] as { count: number }).count
 }

@@ -64,3 +64,53 @@ t.test('a test is marked in each attempt and when it is sent again, and no event
   await webhooks.redeliver({ webhookId: id, deliveryId: event!.body.deliveryId })
   t.notOk('x-svc-test' in (await receiver.waitFor(8))[7]!.headers)
 })
+
+t.test('a payload of its own is sent as a test, where it is one of its event', async (t) => {
+  const database = { connectionString: await freshDatabase(t), max: 4 }
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database, events })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['invoice.created', 'order.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+  })
+  await app.ready()
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  const { webhooks } = app.svc
+  const { id, secret } = await webhooks.register({ url: receiver.url, events: ['order.created'] })
+  receiver.secret = secret
+  const send = (body: object) =>
+    app.inject({ method: 'POST', url: `/_webhooks/${id}/test`, payload: body })
+
+  t.equal((await send({ event: 'invoice.created', payload: { id: 9 } })).statusCode, 202)
+  t.equal((await send({ event: 'order.created', payload: null })).statusCode, 202)
+  t.equal((await send({ payload: ['\0', '\ud800'] })).statusCode, 202)
+  const sent = await receiver.waitFor(3)
+  t.same(
+    new Map(sent.map(({ body }) => [body.event, body.payload])),
+    new Map<string, unknown>([
+      ['invoice.created', { id: 9 }],
+      ['order.created', null],
+      ['webhook.test', ['\0', '\ud800']],
+    ]),
+  )
+  t.ok(sent.every(({ headers, verified }) => headers['x-svc-test'] === 'true' && verified))
+  t.equal((await app.svc.events.search({})).items.length, 0, 'no event was published')
+  const audit = await app.svc.audit.list({ target: id })
+  t.equal(audit.filter(({ changes }) => changes?.['deliveryId'] !== undefined).length, 3)
+
+  const refused: [body: object, message: RegExp][] = [
+    [{ event: 'invoice.created', payload: { id: 'x' } }, /does not match its schema: .*id/],
+    [{ event: 'invoice.created', payload: null }, /does not match its schema/],
+    [{ event: 'no.such', payload: {} }, /no\.such/],
+    [{ event: 'svc.key.created', payload: {} }, /svc\.key\.created/],
+    [{ payload: 'x'.repeat(256 * 1024) }, /has 262146 bytes as JSON; .* at most 262144/],
+  ]
+  for (const [body, message] of refused) {
+    const answer = await send(body)
+    t.equal(answer.statusCode, 400, answer.body)
+    t.match(answer.json().message, message)
+  }
+  await t.rejects(webhooks.test({ id, event: 'invoice.created', payload: {} }), /does not match/)
+})

@@ -263,7 +263,7 @@ t.test('a connection that was lost before its address was read is a reset, not b
     () => t.fail('there is no address to judge'),
     () => t.fail('the connection is not used'),
   )
-  connect({ hostname: 'receiver.test' }, (error, socket) => {
+  connect({ hostname: 'receiver.test' }, (...[error, socket]) => {
     t.match(error, { code: 'ECONNRESET', message: /receiver\.test/ })
     t.equal(socket, null)
     t.ok(lost.destroyed)

@@ -14,6 +14,15 @@ export interface AttemptRecord {
   responseBody: string | null
   /** ISO 8601. */
   attemptedAt: string
+  /**
+   * How many milliseconds the steps took, at most 32767 of each: name, connection, TLS, to the first byte of the
+   * answer, and its rest. There where it made a connection, or failed; `null` for steps that it did not have.
+   */
+  phases?: (number | null)[]
+  /** Where it connected to, likewise. */
+  address?: string
+  /** Of a failed attempt: a line for each header of the answer, the first KiB of them. */
+  responseHeaders?: string
   /** Where the attempt says something about the receiver of the webhook: its address. Not in the log. */
   testedUrl?: string
 }

@@ -1,7 +1,8 @@
-import { traceHeadersOf } from '@svc/core/internal'
+import { storableText, traceHeadersOf } from '@svc/core/internal'
 import type { HealthWatch } from '../health/health-watch.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
-import type { PostResult } from '../http/post-result.ts'
+import type { Connected } from '../http/connect-times.ts'
+import type { PostResult, ResponseHeaders } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
 import { onlyFields } from '../settings/fields.ts'
@@ -45,12 +46,16 @@ export interface Delivery {
   isLate?: boolean
 }
 
-export interface AttemptSettings extends OutcomeRules {
+/** What the headers of a delivery are made by. */
+export interface RequestSettings {
   headerNames: HeaderNames
   standardWebhooks: boolean
   signingKeys: SigningKeys | null
-  deliveryTimeoutMs: number
   propagateTraceContext: boolean
+}
+
+export interface AttemptSettings extends OutcomeRules, RequestSettings {
+  deliveryTimeoutMs: number
   transforms: ReadonlyMap<string, AnyTransform>
   /** The transform of webhooks that name none; `null` for our own body. */
   defaultTransform: string | null
@@ -133,9 +138,9 @@ export function makeAttemptAtOtherUrl(
 }
 
 /** The default is for the events of the host: ours have a form of their own. `null` for our own body. */
-function transformNameOf(
+export function transformNameOf(
   { transform }: WebhookForDelivery,
-  { event }: Delivery,
+  { event }: Pick<Delivery, 'event'>,
   defaultTransform: string | null,
 ): string | null {
   const name = transform ?? (event.startsWith('svc.') ? null : defaultTransform)
@@ -166,20 +171,48 @@ async function send(
   request: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<AnswerOutcome<AttemptRecord>> {
-  const {
-    body,
-    headers: ownHeaders,
-    contentType,
-    secrets,
-    signature = [],
-    hasOwnSignatures = true,
-  } = request
-  const { event, deliveryId, attempt, isTest, traceContext = null } = delivery
-  const tenant = webhook.isOperators ? delivery.tenant : null
+  const { body, contentType, secrets, signature = [] } = request
+  const { attempt } = delivery
   const attemptedAt = new Date()
   const startedMs = performance.now()
-  const { secret, previousSecrets, timeoutMs } = webhook
-  const { standardWebhooks, signingKeys, headerNames } = settings
+  const headers = headersOf(settings, webhook, delivery, request, attemptedAt)
+  const isReplacing = signature.length > 0
+  const options = { contentType, isReplacing, timeoutMs: webhook.timeoutMs ?? undefined }
+  const result = await post.send(new URL(webhook.url), headers, body, signal, options)
+  const isEvidence = countsForHealth(result, delivery)
+  if (isEvidence) settings.health.attempted(webhook.id, errorOf(result) === null)
+  if (delivery.isProbe === true && errorOf(result) === null) settings.health.works(webhook)
+  const mask = (text: string, isCut: boolean): string =>
+    maskedAnswer(
+      text,
+      [webhook.secret, ...webhook.previousSecrets, ...secrets, ...(settings.ownSecrets ?? [])],
+      isCut,
+    )
+  const record: AttemptRecord = {
+    attempt,
+    statusCode: result.statusCode,
+    error: errorOf(result),
+    durationMs: Math.round(performance.now() - startedMs),
+    responseBody: keptAnswer(result, mask),
+    attemptedAt: attemptedAt.toISOString(),
+    ...keptOfExchange(result, mask),
+    ...(isEvidence && { testedUrl: webhook.url }),
+  }
+  return outcomeOfAnswer(result, record, settings, new Date())
+}
+
+/** The headers of a delivery, as a flat list of names and values, without those of every request. */
+export function headersOf(
+  { standardWebhooks, signingKeys, headerNames, propagateTraceContext }: RequestSettings,
+  webhook: WebhookForDelivery,
+  delivery: Omit<Delivery, 'payload'>,
+  request: DeliveryRequest,
+  attemptedAt: Date,
+): string[] {
+  const { body, headers: ownHeaders, signature = [], hasOwnSignatures = true } = request
+  const { event, deliveryId, attempt, isTest, traceContext = null } = delivery
+  const { secret, previousSecrets } = webhook
+  const tenant = webhook.isOperators ? delivery.tenant : null
   const message = { event, deliveryId, attempt, isTest, tenant, body }
   const headers = describingHeaders(message, headerNames)
   if (hasOwnSignatures) {
@@ -189,26 +222,11 @@ async function send(
     headers.push(...signingHeaders(message, signing, timestamp, headerNames))
   }
   headers.push(...ownHeaders)
-  if (settings.propagateTraceContext && traceContext !== null) {
+  if (propagateTraceContext && traceContext !== null) {
     headers.push(...traceHeaders(traceContext, ownHeaders))
   }
   headers.push(...signature)
-  const isReplacing = signature.length > 0
-  const options = { contentType, isReplacing, timeoutMs: timeoutMs ?? undefined }
-  const result = await post.send(new URL(webhook.url), headers, body, signal, options)
-  const isEvidence = countsForHealth(result, delivery)
-  if (isEvidence) settings.health.attempted(webhook.id, errorOf(result) === null)
-  if (delivery.isProbe === true && errorOf(result) === null) settings.health.works(webhook)
-  const record: AttemptRecord = {
-    attempt,
-    statusCode: result.statusCode,
-    error: errorOf(result),
-    durationMs: Math.round(performance.now() - startedMs),
-    responseBody: keptAnswer(result, webhook, secrets, settings.ownSecrets),
-    attemptedAt: attemptedAt.toISOString(),
-    ...(isEvidence && { testedUrl: webhook.url }),
-  }
-  return outcomeOfAnswer(result, record, settings, new Date())
+  return headers
 }
 
 /**
@@ -228,17 +246,46 @@ function traceHeaders(traceContext: string, ownHeaders: string[]): string[] {
 /** An answer that is cut off, or broken off, may end inside of a secret. */
 const CUT_BYTES = KEPT_BYTES - 4
 
+type Mask = (text: string, isCut: boolean) => string
+
 /** What is kept of the answer. It may repeat what it was sent, or what the receiver knows. */
-function keptAnswer(
-  { responseBody, failure }: PostResult,
-  { secret, previousSecrets }: WebhookForDelivery,
-  ofHeaders: readonly string[],
-  ownSecrets: readonly string[] = [],
-): string | null {
+function keptAnswer({ responseBody, failure }: PostResult, mask: Mask): string | null {
   if (responseBody === null || responseBody.length < SHORTEST_SECRET) return responseBody
-  const secrets = [secret, ...previousSecrets, ...ofHeaders]
-  const isCut = failure !== null || Buffer.byteLength(responseBody) >= CUT_BYTES
-  return maskedAnswer(responseBody, [...secrets, ...ownSecrets], isCut)
+  return mask(responseBody, failure !== null || Buffer.byteLength(responseBody) >= CUT_BYTES)
+}
+
+const MOST_MS = 32_767
+/** Names of headers whose values let in whoever has them. */
+const SENSITIVE = /auth|cookie|csrf|key|password|secret|session|token/
+
+/** What else is kept of an attempt. One that succeeds on a kept connection, as most do, adds nothing. */
+function keptOfExchange(
+  result: PostResult,
+  mask: Mask,
+): Pick<AttemptRecord, 'phases' | 'address' | 'responseHeaders'> {
+  const { connected, firstByteMs, bodyMs, responseHeaders } = result
+  const isFailed = errorOf(result) !== null
+  if (connected === undefined && !isFailed) return {}
+  const { dnsMs, connectMs, tlsMs, address } = connected ?? UNKNOWN
+  const phases = [dnsMs, connectMs, tlsMs, firstByteMs, bodyMs].map((ms) =>
+    typeof ms === 'number' ? Math.min(MOST_MS, Math.round(ms)) : null,
+  )
+  return {
+    ...(phases.some((ms) => ms !== null) && { phases }),
+    // Without the zone of a link-local address, which is a name of this machine.
+    ...(address !== null && { address: address.replace(/%.*/, '') }),
+    ...(isFailed && responseHeaders && { responseHeaders: keptHeaders(responseHeaders, mask) }),
+  }
+}
+
+const UNKNOWN: Connected = { dnsMs: null, connectMs: null, tlsMs: null, address: null }
+
+function keptHeaders(headers: ResponseHeaders, mask: Mask): string {
+  const text = Object.entries(headers)
+    .filter(([name]) => !SENSITIVE.test(name))
+    .map(([name, value]) => `${name}: ${[value].flat().join(', ')}`)
+    .join('\n')
+  return mask(storableText(text, KEPT_BYTES), text.length > KEPT_BYTES)
 }
 
 /**

@@ -1,5 +1,6 @@
-import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { isIP, Socket, type LookupFunction } from 'node:net'
 import type { IsBlocked } from './blocked-addresses.ts'
+import { watchConnecting, type Connected } from './connect-times.ts'
 import type { ConnectPhases } from './connect-phases.ts'
 import { openTunnel, ProxyFault, type Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
@@ -45,19 +46,19 @@ export function filteredLookup(resolve: Resolve, isBlocked: IsBlocked): LookupFu
  * up; and after it, of the address that the socket is connected to.
  */
 export function guardedConnector<Options extends { hostname: string }>(
-  connect: (
-    options: Options,
-    callback: (...outcome: [null, Socket] | [Error, null]) => void,
-  ) => void,
+  connect: Connect<Options>,
   isBlocked: IsBlocked,
   connected: (socket: Socket) => void,
-): typeof connect {
+): Connect<Options> {
   return (options, callback) => {
     if (isIP(options.hostname) !== 0 && isBlocked(options.hostname)) {
       return callback(new BlockedAddress(options.hostname), null)
     }
-    connect(options, (error, socket) => {
-      if (error !== null) return callback(error, null)
+    let timesOf: ReturnType<typeof watchConnecting> | undefined
+    const connecting: unknown = connect(options, (...outcome) => {
+      const [error, socket] = outcome
+      const facts = timesOf?.(error)
+      if (error !== null) return callback(error, null, facts)
       const address = socket.remoteAddress
       if (address === undefined || isBlocked(address)) {
         socket.destroy()
@@ -65,14 +66,19 @@ export function guardedConnector<Options extends { hostname: string }>(
         return callback(new Reason(options.hostname), null)
       }
       connected(socket)
-      callback(null, socket)
+      callback(null, socket, facts)
     })
+    // The connector of undici returns the socket; its type does not say so.
+    timesOf = watchConnecting(connecting instanceof Socket ? connecting : undefined)
   }
 }
 
+/** Missing of a connection through a proxy, and of an address that is blocked. */
+type Facts = Connected | undefined
+
 type Connect<Options> = (
   options: Options,
-  callback: (...outcome: [null, Socket] | [Error, null]) => void,
+  callback: (...outcome: [null, Socket, Facts?] | [Error, null, Facts?]) => void,
 ) => void
 
 export interface TunnelSettings {

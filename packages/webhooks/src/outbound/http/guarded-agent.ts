@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
 import { ConnectPhases } from './connect-phases.ts'
+import type { Connected } from './connect-times.ts'
 import { filteredLookup, guardedConnector, tunnelConnector } from './connector.ts'
 import type { Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
@@ -24,7 +25,9 @@ export interface AgentSettings {
 export interface Connections {
   opened: (socket: Socket) => void
   /** Calls `handOver`. undici starts the request that the connection was made for in that call. */
-  handingOver(handOver: () => void): void
+  handingOver(handOver: () => void, facts: Connected | undefined): void
+  /** A connection that could not be made. undici fails the requests that wait for it with this error. */
+  refused(error: Error, facts: Connected | undefined): void
   /** An error of a connection that was handed over. undici also fails requests with it that it has not begun. */
   lost(error: Error): void
 }
@@ -32,6 +35,7 @@ export interface Connections {
 const UNOBSERVED: Connections = {
   opened: () => {},
   handingOver: (handOver) => handOver(),
+  refused() {},
   lost() {},
 }
 
@@ -85,8 +89,11 @@ export function guardedAgent({
     bodyTimeout: 0,
     connect: (options, callback) =>
       guarded(options, (...outcome) => {
-        const [error, socket] = outcome
-        if (error !== null) return callback(error, null)
+        const [error, socket, facts] = outcome
+        if (error !== null) {
+          connections.refused(error, facts)
+          return callback(error, null)
+        }
         // The first error of a connection ends it. Node reports a TLS alert that comes after the
         // handshake (a certificate of the client is missing, for one) and leaves the connection
         // open: the request would wait for its deadline, or be told only that the other side closed.
@@ -94,7 +101,7 @@ export function guardedAgent({
           connections.lost(reason)
           socket.destroy(reason)
         })
-        connections.handingOver(() => callback(null, socket))
+        connections.handingOver(() => callback(null, socket), facts)
         passOverInterims(socket)
       }),
   })

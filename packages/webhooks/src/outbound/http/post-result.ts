@@ -1,3 +1,5 @@
+import type { Connected } from './connect-times.ts'
+
 /**
  * Why an attempt failed. `proxy` is a fault of the proxy of the host: nothing has reached the receiver.
  * `http` is an answer that is neither 2xx nor a redirect, or an answer that is not
@@ -27,4 +29,14 @@ export interface PostResult {
   retryAfter: string | null
   /** The first KiB of the answer, as text. */
   responseBody: string | null
+  /** The headers of the answer. */
+  responseHeaders?: ResponseHeaders
+  /** Of a new connection. */
+  connected?: Connected | undefined
+  /** From the begin of the request to the first byte of the answer, in milliseconds. */
+  firstByteMs?: number
+  /** From there to the end. */
+  bodyMs?: number
 }
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>

@@ -5,7 +5,8 @@ import type { IsBlocked } from './blocked-addresses.ts'
 import { classifyError, isOurFault } from './classify-error.ts'
 import { ConnectPhases, type ConnectPhase } from './connect-phases.ts'
 import { guardedAgent, type Connections } from './guarded-agent.ts'
-import type { Failure, PostResult } from './post-result.ts'
+import type { Connected } from './connect-times.ts'
+import type { Failure, PostResult, ResponseHeaders } from './post-result.ts'
 import type { Proxy } from './proxy-tunnel.ts'
 import { resolverOf, type Lookup } from './resolver.ts'
 
@@ -59,6 +60,8 @@ export interface Post {
     signal: AbortSignal,
     options?: RequestOptions,
   ): Promise<PostResult>
+  /** The headers of such a request, without those of its framing. */
+  headersOf(headers: string[], options?: RequestOptions): string[]
   /** Closes all connections; requests on them fail. */
   close(): Promise<void>
 }
@@ -70,20 +73,24 @@ export function createPost(settings: PostSettings): Post {
   const always = [...COMMON_HEADERS, 'User-Agent', userAgent, 'Content-Type']
   const names = resolverOf(lookup)
   let open = 0
-  let isHandedOver = false
+  let handedOver: NewConnection | null = null
+  const refused = new WeakMap<Error, Connected>()
   const lost = new WeakSet<Error>()
   const connections: Connections = {
     opened(socket) {
       open++
       socket.once('close', () => open--)
     },
-    handingOver(handOver) {
-      isHandedOver = true
+    handingOver(handOver, connected) {
+      handedOver = { connected }
       try {
         handOver()
       } finally {
-        isHandedOver = false
+        handedOver = null
       }
+    },
+    refused(error, connected) {
+      if (connected) refused.set(error, connected)
     },
     lost: (error) => void lost.add(error),
   }
@@ -99,25 +106,31 @@ export function createPost(settings: PostSettings): Post {
   const agent = guardedAgent(agentSettings)
   // It keeps no connection: each of its requests has a new one.
   const agentOfResent = guardedAgent(agentSettings)
-  const hasNewConnection = () => isHandedOver
+  const newConnection = () => handedOver
+  const refusedWith = (error: Error) => refused.get(error)
   const wasKept = (error: Error) => lost.has(error)
 
+  const headersOf: Post['headersOf'] = (headers, { contentType, isReplacing } = {}) => {
+    const all = always.concat(contentType ?? JSON_TYPE, headers)
+    return isReplacing === true ? lastOfEach(all) : all
+  }
+
   return {
+    headersOf,
     send(url, headers, body, signal, options = {}) {
       return new Promise((resolve, reject) => {
         const limitMs = Math.min(timeoutMs, options.timeoutMs ?? timeoutMs)
         const { origin, hostname, pathname, search } = url
         const phase = () => phases.of(hostname.replace(/^\[|\]$/g, ''))
-        const all = always.concat(options.contentType ?? JSON_TYPE, headers)
         const request = {
           origin,
           path: pathname + search,
           method: 'POST',
-          headers: options.isReplacing === true ? lastOfEach(all) : all,
+          headers: headersOf(headers, options),
           body,
         }
         const sendAgain = () => agentOfResent.dispatch({ ...request, reset: true }, exchange)
-        const way = { phase, hasNewConnection, wasKept, sendAgain }
+        const way = { phase, newConnection, refusedWith, wasKept, sendAgain }
         const exchange = new Exchange(resolve, reject, limitMs, signal, way)
         if (signal.aborted) return exchange.onAbort()
         agent.dispatch(
@@ -142,12 +155,19 @@ function lastOfEach(headers: readonly string[]): string[] {
   return [...last.values()].flat()
 }
 
+interface NewConnection {
+  /** Missing where it goes through a proxy. */
+  connected: Connected | undefined
+}
+
 /** What an exchange knows about its connection. */
 interface Way {
   /** The phase that a new connection to the host waits for. */
   phase(): ConnectPhase | null
-  /** Whether the request that starts now is the first one of its connection. */
-  hasNewConnection(): boolean
+  /** The connection whose first request is the one that starts now. */
+  newConnection(): NewConnection | null
+  /** What is known of a connection that could not be made. */
+  refusedWith(error: Error): Connected | undefined
   /** Whether an error that came before the request began is that of a connection that was kept. */
   wasKept(error: Error): boolean
   /** Sends the request on a new connection. */
@@ -180,6 +200,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isSentAgain = false
   #statusCode: number | null = null
   #retryAfter: string | null = null
+  #headers: ResponseHeaders | undefined
+  #connected: Connected | undefined
+  #requestedMs: number | undefined
+  #answeredMs: number | undefined
 
   constructor(
     resolve: (result: PostResult) => void,
@@ -199,7 +223,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    this.#keptSinceMs = this.#way.hasNewConnection() ? null : performance.now()
+    const connection = this.#way.newConnection()
+    this.#connected = connection?.connected
+    this.#requestedMs = performance.now()
+    this.#keptSinceMs = connection === null ? this.#requestedMs : null
     // Its deadline passed while it waited for a connection: the attempt has failed, nothing is sent.
     if (this.#ended) this.#stop()
   }
@@ -207,6 +234,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** The first byte of an answer, interim or not. */
   onResponseStarted(): void {
     this.#keptSinceMs = null
+    this.#answeredMs ??= performance.now()
   }
 
   onResponseStart(
@@ -216,6 +244,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (statusCode < 200) return
     this.#statusCode = statusCode
+    this.#headers = headers
     const retryAfter = headers['retry-after']
     if (typeof retryAfter === 'string') this.#retryAfter = retryAfter
   }
@@ -232,6 +261,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#ended) return
     if (this.#isSentAgain || !this.#wasClosedBefore(error)) {
+      this.#connected ??= this.#way.refusedWith(error)
       return this.#finish(classifyError(error), isOurFault(error))
     }
     this.#isSentAgain = true
@@ -283,7 +313,17 @@ class Exchange implements Dispatcher.DispatchHandler {
       ...(ours && { isOurFault: true as const }),
       retryAfter: this.#retryAfter,
       responseBody,
+      ...(this.#headers && { responseHeaders: this.#headers }),
+      connected: this.#connected,
+      ...this.#times(),
     })
+  }
+
+  #times(): Pick<PostResult, 'firstByteMs' | 'bodyMs'> {
+    if (this.#requestedMs === undefined) return {}
+    const nowMs = performance.now()
+    const answeredMs = this.#answeredMs ?? nowMs
+    return { firstByteMs: answeredMs - this.#requestedMs, bodyMs: nowMs - answeredMs }
   }
 
   #end(): boolean {
@@ -298,8 +338,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('the exchange is over'))
   }
 }
-
-type ResponseHeaders = Record<string, string | string[] | undefined>
 
 /** Counts an answer's bytes and keeps the first KiB of them as text. */
 export class ResponseText {

@@ -1,0 +1,17 @@
+/** The search of lists by name: by the beginnings of words, whatever their case and accents. */
+import { Type } from '@sinclair/typebox'
+
+export const Search = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    // As STORABLE_TEXT, with a letter or a digit.
+    pattern: '^[^\\u0000\\ud800-\\udfff]*[\\p{L}\\p{N}][^\\u0000\\ud800-\\udfff]*$',
+    description:
+      'Words or beginnings of words, at least one letter or digit; each must be found. Case and accents do not matter.',
+  }),
+)
+
+/** The condition of a statement: the text is found by the search in `parameter`. An index has `search_words` of it. */
+export const foundBy = (text: string, parameter: string): string =>
+  `svc."__svc.search_words"(${text}) @@ svc."__svc.search_query"(${parameter}::text)`
