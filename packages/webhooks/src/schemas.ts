@@ -187,12 +187,23 @@ export const State = Type.Unsafe<'active' | 'failing' | 'paused' | 'disabled'>({
   description:
     '"failing": active, and its last attempt failed. "disabled": inactive for the reason in disabledReason; "paused": inactive without one.',
 })
-const ofTenantAndState = { tenant: TenantFilter, state: Type.Optional(State), search: Search }
-export const Page = Type.Object({ ...paged, ...ofTenantAndState }, closed)
+export const ofTenantAndState = {
+  tenant: TenantFilter,
+  state: Type.Optional(State),
+  search: Search,
+}
+export const Page = Type.Object(
+  {
+    ...paged,
+    ...ofTenantAndState,
+    ids: Type.Optional(Type.Array(WebhookId, { minItems: 1, maxItems: 200 })),
+  },
+  closed,
+)
 /**
  * A part of a list, newest first: at most `limit` entries, those that follow the entry `after`, of
- * one `tenant` (empty: of none), in one `state`, and with a label or URL that `search` finds, where these
- * are given.
+ * one `tenant` (empty: of none), in one `state`, with a label or URL that `search` finds, and with one of
+ * these `ids`, where these are given.
  */
 export type Page = Input<typeof Page>
 

@@ -68,6 +68,10 @@ export const ATTACKS: Record<CallName, Attack> = {
     input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
     refused: isNotFound,
   },
+  'deliveries.request': {
+    input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
+    refused: isNotFound,
+  },
   'deliveries.redeliver': {
     input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
     refused: isNotFound,

@@ -2,7 +2,7 @@ import { DeliveryNotFound, Forbidden } from '../errors.ts'
 import { Type, type Static } from '@sinclair/typebox'
 import type { CountedDeadLetters, DeliveryAttempt, RedeliverInput, StatsQuery } from '@svc/webhooks'
 import { isAdmin } from '../access/identity.ts'
-import type { Attempt, DeliveryQuery } from '../contract/webhooks.ts'
+import type { Attempt, DeliveryQuery, ShownRequest } from '../contract/webhooks.ts'
 import { Anything, callsOf, List, pageOf } from './call.ts'
 
 const { reads, changes } = callsOf('webhooks')
@@ -12,6 +12,13 @@ const MOST_ATTEMPTS = 100
 
 const OneDelivery = Type.Object(
   { webhookId: Type.String(), deliveryId: Type.String({ format: 'uuid' }) },
+  { additionalProperties: false },
+)
+const OneAttempt = Type.Object(
+  {
+    ...OneDelivery.properties,
+    attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  },
   { additionalProperties: false },
 )
 const Redrive = Type.Object(
@@ -58,6 +65,16 @@ export const deliveryCalls = {
         payload: shown.payload,
         attempts: attempts.map((attempt) => shown.attempt(withoutPayload(attempt))),
       }
+    },
+  ),
+  /** The request of an attempt, made again; `null` where none was sent. */
+  'deliveries.request': reads(
+    'deliveries:read',
+    OneAttempt,
+    async (input: Static<typeof OneAttempt>, { webhooks, masks }): Promise<ShownRequest | null> => {
+      const { request } = await webhooks.getDelivery(input)
+      // It is made of the whole payload.
+      return request && masks.areOn ? { ...request, body: null, lacks: 'masked' } : request
     },
   ),
   'deliveries.redeliver': changes(

@@ -6,6 +6,7 @@ import type {
   LoggedRequest,
   NewWebhook,
   Page,
+  SentRequest,
   Stats,
   WebhookChanges,
   WebhookUpdate,
@@ -46,6 +47,11 @@ export type EventQuery = Omit<SearchedEvents, 'payloads' | 'except'>
 export type Attempt = Omit<DeliveryAttempt, 'payload'> & {
   /** There where `responseBody` is `null` because it may repeat what is masked in the payload. */
   responseBodyHidden?: true
+}
+
+/** `lacks`: `masked` where the host has the option `redact`. */
+export type ShownRequest = Omit<SentRequest, 'lacks'> & {
+  lacks: SentRequest['lacks'] | 'masked'
 }
 
 /** A delivery in full. `payload` is masked where the host has the option `redact`. */

@@ -37,15 +37,15 @@ export async function insertWebhook(
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(
   db: Db,
-  { limit, after, state, search }: Omit<Page, 'tenant'>,
+  { limit, after, state, search, ids }: Omit<Page, 'tenant'>,
   reach: Reach,
 ): Promise<StoredWebhook[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations"
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')} and ${isIn('$4')}
-        and ${isFound('$5')}
+        and ${isFound('$5')} and ($6::uuid[] is null or id = any($6))
       order by id desc limit $2`,
-    [after ?? null, limit ?? null, reach, state ?? null, search ?? null],
+    [after ?? null, limit ?? null, reach, state ?? null, search ?? null, ids ?? null],
   )
   return rows.map(asWebhook)
 }

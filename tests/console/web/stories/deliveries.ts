@@ -112,6 +112,9 @@ async function readsOnce(t: Test, page: Page) {
     if (request.method() === 'POST') asked.push(`${request.url()} ${request.postData()}`)
   }
   await goTo(page, '')
+  await settled(page)
+  // What the stories before have changed has been hinted at by then.
+  await page.waitForTimeout(4000)
   page.on('request', note)
   await page.reload()
   await page.getByText('Live', { exact: true }).waitFor()
@@ -135,13 +138,12 @@ async function countsTheNew(t: Test, page: Page, { app }: Visit) {
   const before = await rows.nth(1).innerText()
   const count = await rows.count()
   await page.mouse.move(5, 5)
-  await page.mouse.wheel(0, 600)
+  await page.evaluate('scrollTo(0, 400)')
   await until(
     () => page.evaluate("document.querySelector('.rows').getBoundingClientRect().top"),
     (top) => Number(top) < 0,
   )
-  await events.publish('order.shipped', { n: 'new' })
-  await events.publish('order.shipped', { n: 'newer' })
+  for (const id of [71, 72]) await events.publish('order.created', { id, total: 50 })
   await page.getByRole('button', { name: '2 new' }).waitFor()
   t.equal(await rows.count(), count)
   await page.getByRole('button', { name: '2 new' }).click()

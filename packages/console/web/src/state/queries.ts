@@ -37,6 +37,9 @@ const TOPICS: Record<string, readonly Topic[]> = {
   handlers: ['deliveries'],
   pauses: ['deliveries'],
   // A form is filled from them, and keeps what it was filled with.
+  // What was sent does not change.
+  'deliveries.request': [],
+  'webhooks.name': [],
   'webhooks.secrets': [],
   'webhooks.tryFilter': [],
   'webhooks.recover': [],
@@ -68,7 +71,7 @@ export const queries = new QueryClient({
 })
 
 /** How long a read waits for the stream of hints. */
-const GATE_MS = 500
+const GATE_MS = 1500
 let gate: Promise<void> | undefined
 /** What was read, or was being read, before the stream was asked for: it may have changed until it is open. */
 let before: readonly Query[] = []

@@ -1,6 +1,6 @@
 /** Deliveries and their attempts as lists: on the screens of deliveries, dead letters, webhooks and events. */
 import type { Attempt } from '../server/contract.ts'
-import { useWebhooks, webhookName } from '../state/names.ts'
+import { useWebhook, webhookName } from '../state/names.ts'
 import { href } from '../state/router.ts'
 import { duration, plural, shortId } from '../text/format.ts'
 import { deliveryState, statusTone, statusWord } from '../text/states.ts'
@@ -20,7 +20,7 @@ const answerOf = ({ statusCode, error }: Attempt): string =>
 
 /** A link to the webhook, or to what `to` says. */
 export function WebhookName({ id, to }: { id: string; to?: string }) {
-  const webhook = useWebhooks().find(id)
+  const webhook = useWebhook(id)
   const name = <bdi>{webhook ? webhookName(webhook) : shortId(id)}</bdi>
   if (to)
     return (
