@@ -1,4 +1,6 @@
 /** An operator reads deliveries: what became of each, and how. */
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Page, Request } from 'playwright-core'
 import type { Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
@@ -14,6 +16,9 @@ export async function readsDeliveries(t: Test, page: Page, visit: Visit, life: L
   await t.test(
     'everything that did not arrive is counted by kind, and sent from a delivery on',
     (t) => recoversFromHere(t, page, visit),
+  )
+  await t.test('a test with a payload of one’s own shows its result, and all of its request', (t) =>
+    composes(t, page, visit),
   )
   await t.test('the overview reads each thing once', (t) => readsOnce(t, page))
   await t.test('rows stay where they are for who has scrolled, and what is new is counted', (t) =>
@@ -144,9 +149,14 @@ async function countsTheNew(t: Test, page: Page, { app }: Visit) {
     (top) => Number(top) < 0,
   )
   for (const id of [71, 72]) await events.publish('order.created', { id, total: 50 })
-  await page.getByRole('button', { name: '2 new' }).waitFor()
+  const fresh = page.getByRole('button', { name: / new$/ })
+  await fresh.waitFor()
+  await until(
+    () => fresh.innerText(),
+    (text) => text === '2 new',
+  )
   t.equal(await rows.count(), count)
-  await page.getByRole('button', { name: '2 new' }).click()
+  await fresh.click()
   await until(
     () => rows.count(),
     (now) => now === count + 2,
@@ -154,4 +164,71 @@ async function countsTheNew(t: Test, page: Page, { app }: Visit) {
   t.not(await rows.nth(1).innerText(), before)
   t.equal(await page.evaluate('scrollY'), 0)
   await page.setViewportSize(WIDE)
+}
+
+async function composes(t: Test, page: Page, { app }: Visit) {
+  const { webhooks } = app.svc
+  const receiver = await openReceiver({ answer: { status: 418, body: '{"teapot":true}' } })
+  t.teardown(() => receiver.close())
+  const { id, secret } = await webhooks.register({
+    url: receiver.url,
+    events: ['order.created'],
+    label: 'Teapot',
+    headers: { authorization: 'Bearer of-the-receiver' },
+  })
+  await goTo(page, `webhooks/${id}`)
+  await click(page, 'Send a test')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Event').selectOption('order.created')
+  const payload = dialog.getByLabel('Payload, as JSON')
+  t.match(await payload.inputValue(), '129.5', 'it begins with the example')
+  await payload.fill('{ "id": 7')
+  await confirm(page, 'Send')
+  await dialog.getByText('This is not JSON').waitFor()
+  await payload.fill('{ "id": "seven", "total": 1 }')
+  await confirm(page, 'Send')
+  await dialog
+    .getByRole('alert')
+    .getByText(/payload/)
+    .waitFor()
+  await payload.fill('{ "id": 7, "total": 1, "note": "it\'s a test" }')
+  await confirm(page, 'Send')
+  const result = dialog.getByRole('region', { name: 'Result' })
+  await result.getByText('418').waitFor()
+  await result.getByText('"teapot": true').waitFor()
+  const [got] = await receiver.waitFor(1)
+  t.equal(got?.headers['x-svc-test'], 'true')
+  await result.getByRole('link', { name: 'Request and answer in full' }).click()
+  await dialog.waitFor({ state: 'detached' })
+
+  const request = page.getByLabel('headers', { exact: true })
+  await request.getByText(/X-Svc-Test: true/).waitFor()
+  const headers = await request.innerText()
+  t.match(headers, /authorization: \*{3}/i, 'what lets in is masked')
+  t.match(headers, got?.headers['x-svc-signature'] as string, 'signed as it was')
+  t.match(
+    await page.getByRole('img', { name: /First byte/ }).getAttribute('aria-label'),
+    /Connection/,
+  )
+  await page.getByText('How it is signed').click()
+  const command = await page.getByLabel('command that signs', { exact: true }).innerText()
+  const { stdout } = spawnSync('bash', ['-c', command], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    encoding: 'utf8',
+  })
+  t.match(
+    got?.headers['x-svc-signature'],
+    stdout.trim().split(' ').at(-1)!,
+    'as the command makes it',
+  )
+
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await click(page, 'Copy as curl')
+  const curl = String(await page.evaluate('navigator.clipboard.readText()'))
+  // The receiver is of this process.
+  await promisify(execFile)('bash', ['-c', curl])
+  const [, again] = await receiver.waitFor(2)
+  t.equal(again?.body, got?.body, 'the command sends the same')
+  t.equal(again?.headers['x-svc-signature'], got?.headers['x-svc-signature'])
+  await webhooks.delete(id)
 }

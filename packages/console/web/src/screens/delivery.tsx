@@ -46,7 +46,7 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
               <NextStep attempt={data.attempts[0] ?? attempt} />
               <Chain delivery={data} shown={attempt} />
               <AttemptPanel attempt={attempt} />
-              <div class="columns even">
+              <div class="columns">
                 <RequestPanel delivery={data} attempt={attempt} />
                 <AnswerPanel attempt={attempt} />
               </div>

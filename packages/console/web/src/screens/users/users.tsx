@@ -53,7 +53,7 @@ export function UsersScreen() {
       label="Users"
       to={userHref}
       columns={COLUMNS}
-      unmatched="This tenant has no user"
+      unmatched="No user matches"
       advice=""
       empty={
         <Empty title="No users yet" action={add}>
