@@ -129,6 +129,7 @@ export const postgres: Refused = {
   // Pieces of schemas, and a check of a value.
   allowImportNames: [
     'STORABLE_TEXT',
+    'Search',
     'isSealed',
     'Input',
     'nullable',

@@ -2174,9 +2174,16 @@ RETURN ((replace(NULLIF(regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^
 
 CREATE OR REPLACE FUNCTION svc."__svc.search_words"(given text)
  RETURNS tsvector
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN array_to_tsvector(string_to_array(CASE WHEN (octet_length(given) <= 500) THEN svc."__svc.folded"(given) ELSE regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^ ]+'::text, '\1'::text, 'g'::text) END, ' '::text));
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT COST 2000
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return array_to_tsvector(string_to_array(
+    case when octet_length(given) <= 500 then svc."__svc.folded"(given)
+         else regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^ ]+', '\1', 'g') end, ' '));
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.settle"(queue_name text, ids uuid[], leases timestamp with time zone[], done uuid[], failed json, postponed json, parked json, dead json)
  RETURNS TABLE(id uuid, next_at timestamp with time zone)

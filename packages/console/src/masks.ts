@@ -1,6 +1,6 @@
 /** Applies the host's function `redact` to all payloads that the console sends. */
 import type { FastifyBaseLogger } from 'fastify'
-import type { Attempt, InboundRequest } from './contract/webhooks.ts'
+import type { Attempt, InboundRequest, RequestOfAttempt } from './contract/webhooks.ts'
 import type { ConsoleSettings, PayloadOf } from './options.ts'
 
 const HIDDEN = '***'
@@ -26,6 +26,7 @@ interface SearchedEvent {
 export interface Shown {
   payload: unknown
   attempt: (attempt: Attempt) => Attempt
+  request: (request: RequestOfAttempt) => RequestOfAttempt
 }
 
 export function createMasks(
@@ -54,7 +55,9 @@ export function createMasks(
       const shown = masked(payload, of)
       // Where the event is no longer kept, it cannot be determined what an answer repeats of it.
       const isWhole = shown.isWhole && payload !== null
-      return { payload: shown.payload, attempt: isWhole ? asIs : withoutAnswer }
+      return isWhole
+        ? { payload: shown.payload, attempt: asIs, request: asItIs }
+        : { payload: shown.payload, attempt: withoutAnswer, request: withoutContent }
     },
     listed: withoutAnswer,
     inbound: (request) => {
@@ -83,9 +86,24 @@ const withoutAnswer = ({ responseHeaders: _, ...attempt }: Attempt): Attempt =>
     ? attempt
     : { ...attempt, responseBody: null, responseBodyHidden: true }
 
+const asItIs = (request: RequestOfAttempt): RequestOfAttempt => request
+
+/** By a signature a guess of what is masked could be checked. */
+const withoutContent = (request: RequestOfAttempt): RequestOfAttempt => ({
+  ...request,
+  body: null,
+  bodyHidden: true,
+  headers: Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [
+      name,
+      /signature/i.test(name) ? HIDDEN : value,
+    ]),
+  ),
+})
+
 const NO_MASKS: Masks = {
   areOn: false,
-  of: (payload) => ({ payload, attempt: asIs }),
+  of: (payload) => ({ payload, attempt: asIs, request: asItIs }),
   listed: asIs,
   inbound: (request) => request,
   showsText: () => true,

@@ -245,11 +245,17 @@ return trim(regexp_replace(
     'ØŁĐÐĦŦ', 'OLDDHT'),
   '[^[:alnum:]]+', ' ', 'g'));
 
+-- Not an expression that is merged into a statement: the planner has to know what it costs.
 create function svc."__svc.search_words"(given text) returns tsvector
-language sql immutable parallel safe
-return array_to_tsvector(string_to_array(
-  case when octet_length(given) <= 500 then svc."__svc.folded"(given)
-       else regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^ ]+', '\1', 'g') end, ' '));
+language plpgsql immutable parallel safe strict cost 2000
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array_to_tsvector(string_to_array(
+    case when octet_length(given) <= 500 then svc."__svc.folded"(given)
+         else regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^ ]+', '\1', 'g') end, ' '));
+end
+$$;
 
 -- Finds what has a word that begins so for each word of `given`; null where it has none.
 create function svc."__svc.search_query"(given text) returns tsquery

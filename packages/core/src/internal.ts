@@ -34,8 +34,8 @@ export {
   type Reach,
 } from './tenants/tenants.ts'
 export { pageOf } from './http/pagination.ts'
-export { foundBy, Search } from './tenants/search.ts'
-export { tenantListOf, type TenantListPage } from './tenants/tenant-list.ts'
+export { foundBy, foundRows, Search } from './tenants/search.ts'
+export { tenantListOf, type TenantListPage } from './tenant-list.ts'
 export { callerFor } from './audit/on-behalf-of.ts'
 export type { TenantPart } from './tenant-erasure.ts'
 export {

@@ -15,7 +15,7 @@ import {
 } from './migrations/migration-owners.ts'
 import type { Db } from './postgres/transaction.ts'
 import { orDatabaseError } from './postgres/unavailable.ts'
-import { forgetTenant } from './tenants/tenant-list.ts'
+import { forgetTenant } from './tenant-list.ts'
 import { isTenant, TENANT } from './tenants/tenants.ts'
 
 /** How many rows were deleted, by kind: `users`, `keys`, `webhooks`, `events`, `jobs`, … */

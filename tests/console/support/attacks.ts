@@ -68,10 +68,6 @@ export const ATTACKS: Record<CallName, Attack> = {
     input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
     refused: isNotFound,
   },
-  'deliveries.request': {
-    input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
-    refused: isNotFound,
-  },
   'deliveries.redeliver': {
     input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
     refused: isNotFound,

@@ -26,5 +26,14 @@ export function openedPost(t: Test, settings: Partial<PostSettings> = {}) {
     url: string,
     body: Buffer = Buffer.from('{}'),
     signal: AbortSignal = never,
-  ): Promise<PostResult> => post.send(new URL(url), [], body, signal)
+  ): Promise<PostResult> => post.send(new URL(url), [], body, signal).then(withoutTimes)
 }
+
+/** A result without what differs from run to run. */
+export const withoutTimes = ({
+  connected: _connected,
+  firstByteMs: _firstByteMs,
+  bodyMs: _bodyMs,
+  responseHeaders: _headers,
+  ...result
+}: PostResult): PostResult => result

@@ -1,4 +1,11 @@
-import { EVERYWHERE, foundBy, withinReach, type Db, type Reach } from '@svc/core/internal'
+import {
+  EVERYWHERE,
+  foundBy,
+  foundRows,
+  withinReach,
+  type Db,
+  type Reach,
+} from '@svc/core/internal'
 import type { Bounds, KeyFields, KeyState } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
@@ -68,6 +75,15 @@ const STATE = `case when revoked_at is not null then 'revoked'
   when expires_at <= now() then 'expired'
   when not enabled then 'disabled' else 'active' end`
 
+const KEYS = 'svc."__svc.auth.api_keys"'
+/** Found by its label, or by whose it is. */
+const FOUND_KEYS = foundRows(
+  KEYS,
+  `${withinReach('tenant', '$1')} and (${foundBy('label', '$8')} or user_id = any(array(
+     select users.id from svc."__svc.auth.users" as users
+      where ${foundBy(USER_NAMES, '$8')} and ${withinReach('tenant', '$1')})))`,
+)
+
 /** Newest first, including revoked keys. */
 export async function listApiKeys(
   db: Db,
@@ -75,7 +91,7 @@ export async function listApiKeys(
   { userId, prefix, state, unusedSince, after, limit, search }: KeyListFilter,
 ): Promise<ApiKey[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.auth.api_keys"
+    `select ${COLUMNS} from ${search === undefined ? KEYS : FOUND_KEYS}
       where ${withinReach('tenant', '$1')}
         and ($2::uuid is null or user_id = $2)
         and ($3::text is null or key_prefix >= $3 and key_prefix < $3 || chr(127)
@@ -87,11 +103,6 @@ export async function listApiKeys(
         and ($4::text is distinct from 'expired' or expires_at is not null)
         and ($5::timestamptz is null or last_used_at is null or last_used_at < $5)
         and ($6::uuid is null or id < $6)
-        -- By its label, or by whose it is.
-        and ($8::text is null or ${foundBy('label', '$8')}
-             or user_id = any(array(
-                  select users.id from svc."__svc.auth.users" as users
-                   where ${foundBy(USER_NAMES, '$8')} and ${withinReach('tenant', '$1')})))
       order by id desc
       limit $7`,
     [
@@ -102,7 +113,7 @@ export async function listApiKeys(
       unusedSince ?? null,
       after ?? null,
       limit ?? null,
-      search ?? null,
+      ...(search === undefined ? [] : [search]),
     ],
   )
   return rows.map(keyOf)

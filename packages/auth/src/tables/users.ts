@@ -1,4 +1,11 @@
-import { foundBy, tenantListOf, withinReach, type Db, type Reach } from '@svc/core/internal'
+import {
+  foundBy,
+  foundRows,
+  tenantListOf,
+  withinReach,
+  type Db,
+  type Reach,
+} from '@svc/core/internal'
 import type { TenantOfAuth, User, UserFilter } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
@@ -67,6 +74,12 @@ export async function lockUsers(
   return new Map(rows.map(({ id, tenant }) => [id, tenant]))
 }
 
+const USERS = 'svc."__svc.auth.users"'
+const FOUND_USERS = foundRows(
+  USERS,
+  `${foundBy(USER_NAMES, '$4')} and ${withinReach('tenant', '$3')}`,
+)
+
 /** Newest first. */
 export async function listUsers(
   db: Db,
@@ -74,12 +87,11 @@ export async function listUsers(
   { after, limit, search }: Omit<UserFilter, 'tenant'> = {},
 ): Promise<User[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.auth.users"
+    `select ${COLUMNS} from ${search === undefined ? USERS : FOUND_USERS}
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}
-        and ($4::text is null or ${foundBy(USER_NAMES, '$4')})
       order by id desc
       limit $2`,
-    [after ?? null, limit ?? null, reach, search ?? null],
+    [after ?? null, limit ?? null, reach, ...(search === undefined ? [] : [search])],
   )
   return rows
 }
@@ -93,8 +105,6 @@ export async function deleteUser(db: Db, id: string, reach: Reach): Promise<User
   )
   return rows[0]
 }
-
-const USERS = 'svc."__svc.auth.users"'
 
 /** Tenants that have users, by name, with their users and the keys that were not revoked. */
 export const listTenants = tenantListOf<TenantOfAuth>(USERS, {

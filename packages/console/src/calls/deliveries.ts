@@ -2,22 +2,16 @@ import { DeliveryNotFound, Forbidden } from '../errors.ts'
 import { Type, type Static } from '@sinclair/typebox'
 import type { CountedDeadLetters, DeliveryAttempt, RedeliverInput, StatsQuery } from '@svc/webhooks'
 import { isAdmin } from '../access/identity.ts'
-import type { Attempt, DeliveryQuery, ShownRequest } from '../contract/webhooks.ts'
+import type { Attempt, Delivery, DeliveryQuery, RequestOfAttempt } from '../contract/webhooks.ts'
 import { Anything, callsOf, List, pageOf } from './call.ts'
 
 const { reads, changes } = callsOf('webhooks')
 
-/** Attempts of one delivery that are shown: more than any schedule has. */
-const MOST_ATTEMPTS = 100
-
 const OneDelivery = Type.Object(
-  { webhookId: Type.String(), deliveryId: Type.String({ format: 'uuid' }) },
-  { additionalProperties: false },
-)
-const OneAttempt = Type.Object(
   {
-    ...OneDelivery.properties,
-    attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+    webhookId: Type.String(),
+    deliveryId: Type.String({ format: 'uuid' }),
+    attempt: Type.Optional(Type.Integer({ minimum: 1 })),
   },
   { additionalProperties: false },
 )
@@ -44,16 +38,16 @@ export const deliveryCalls = {
   'deliveries.get': reads(
     'deliveries:read',
     OneDelivery,
-    async ({ webhookId, deliveryId }: Static<typeof OneDelivery>, { webhooks, masks }) => {
-      const filter = { webhookId, deliveryId, payloads: false, limit: MOST_ATTEMPTS }
-      const logged = await webhooks.listDeliveries(filter)
-      // Dead letters are kept longer than the log.
-      const list = logged.length > 0 ? webhooks.listDeliveries : webhooks.listDeadLetters
-      const attempts = logged.length > 0 ? logged : await list(filter)
-      // All attempts have the same payload.
-      const [newest] = await list({ webhookId, deliveryId, limit: 1 })
+    async (input: Static<typeof OneDelivery>, { webhooks, masks }): Promise<Delivery> => {
+      const { webhookId, deliveryId } = input
+      const delivery = await webhooks.getDelivery(input)
+      const { event, eventId, status, nextAttemptAt, attempts, request } = delivery
+      // All attempts have the same payload. Dead letters are kept longer than the log.
+      const one = { webhookId, deliveryId, limit: 1 }
+      const logged = await webhooks.listDeliveries(one)
+      const [newest] = logged.length > 0 ? logged : await webhooks.listDeadLetters(one)
       if (newest === undefined) throw new DeliveryNotFound()
-      const { event, eventId, payload, eventTenant = null } = newest
+      const { payload, eventTenant = null } = newest
       // A delivery that no event made, such as a test, was made for the webhook.
       const tenant = eventId === null ? (await webhooks.get(webhookId)).tenant : eventTenant
       const shown = masks.of(payload, { event, tenant })
@@ -63,18 +57,11 @@ export const deliveryCalls = {
         event,
         eventId,
         payload: shown.payload,
-        attempts: attempts.map((attempt) => shown.attempt(withoutPayload(attempt))),
+        status,
+        nextAttemptAt,
+        attempts: attempts.map((attempt) => shown.attempt(attempt)),
+        request: request && cut(shown.request(request)),
       }
-    },
-  ),
-  /** The request of an attempt, made again; `null` where none was sent. */
-  'deliveries.request': reads(
-    'deliveries:read',
-    OneAttempt,
-    async (input: Static<typeof OneAttempt>, { webhooks, masks }): Promise<ShownRequest | null> => {
-      const { request } = await webhooks.getDelivery(input)
-      // It is made of the whole payload.
-      return request && masks.areOn ? { ...request, body: null, lacks: 'masked' } : request
     },
   ),
   'deliveries.redeliver': changes(
@@ -104,3 +91,11 @@ export const deliveryCalls = {
 }
 
 export const withoutPayload = ({ payload: _, ...attempt }: DeliveryAttempt): Attempt => attempt
+
+/** The payload is in the answer already. */
+const MOST_OF_BODY = 65_536
+
+const cut = (request: RequestOfAttempt): RequestOfAttempt =>
+  request.body === null || request.body.length <= MOST_OF_BODY
+    ? request
+    : { ...request, body: request.body.slice(0, MOST_OF_BODY), bodyCut: true }

@@ -49,11 +49,6 @@ export type Attempt = Omit<DeliveryAttempt, 'payload'> & {
   responseBodyHidden?: true
 }
 
-/** `lacks`: `masked` where the host has the option `redact`. */
-export type ShownRequest = Omit<SentRequest, 'lacks'> & {
-  lacks: SentRequest['lacks'] | 'masked'
-}
-
 /** A delivery in full. `payload` is masked where the host has the option `redact`. */
 export interface Delivery {
   webhookId: string
@@ -61,8 +56,20 @@ export interface Delivery {
   event: string
   eventId: string | null
   payload: unknown
+  /** After the newest attempt. */
+  status: DeliveryAttempt['status']
+  nextAttemptAt: string | null
   /** Newest first. */
   attempts: Attempt[]
+  /** Of the attempt that was asked for, by default of the newest one; `null` where none was sent. */
+  request: RequestOfAttempt | null
+}
+
+export type RequestOfAttempt = SentRequest & {
+  /** There where `body` and the signatures are not shown because the payload is masked. */
+  bodyHidden?: true
+  /** There where `body` has only its first 65536 characters. */
+  bodyCut?: true
 }
 
 export interface EventInFull extends PublishedEvent {

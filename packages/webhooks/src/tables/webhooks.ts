@@ -1,7 +1,7 @@
 /** The table of webhooks: which URL wants which events. */
 import { forgetAttempts } from './webhook-health.ts'
 import type { Db } from '@svc/core'
-import { ADVISORY_LOCKS, foundBy, withinReach, type Reach } from '@svc/core/internal'
+import { ADVISORY_LOCKS, foundBy, foundRows, withinReach, type Reach } from '@svc/core/internal'
 import type { CountedWebhooks, Page, WebhookChanges } from '../schemas.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
 import { asWebhook, COLUMNS, type StoredWebhook } from './webhook-row.ts'
@@ -34,6 +34,14 @@ export async function insertWebhook(
   return asWebhook(rows[0])
 }
 
+const WEBHOOKS = 'svc."__svc.webhooks.registrations"'
+/** What a webhook is found by. An index has its words. */
+const WEBHOOK_NAMES = `coalesce(label, '') || ' ' || coalesce(url, '')`
+const FOUND_WEBHOOKS = foundRows(
+  WEBHOOKS,
+  `${foundBy(WEBHOOK_NAMES, '$6')} and ${withinReach('tenant', '$3')}`,
+)
+
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(
   db: Db,
@@ -41,11 +49,18 @@ export async function listWebhooks(
   reach: Reach,
 ): Promise<StoredWebhook[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.registrations"
+    `select ${COLUMNS} from ${search === undefined ? WEBHOOKS : FOUND_WEBHOOKS}
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')} and ${isIn('$4')}
-        and ${isFound('$5')} and ($6::uuid[] is null or id = any($6))
+        and ($5::uuid[] is null or id = any($5))
       order by id desc limit $2`,
-    [after ?? null, limit ?? null, reach, state ?? null, search ?? null, ids ?? null],
+    [
+      after ?? null,
+      limit ?? null,
+      reach,
+      state ?? null,
+      ids ?? null,
+      ...(search === undefined ? [] : [search]),
+    ],
   )
   return rows.map(asWebhook)
 }
@@ -57,10 +72,6 @@ const isIn = (state: string): string => `(${state}::text is null
   or ${state} = 'paused' and not active and disabled_reason is null
   or ${state} = 'disabled' and not active and disabled_reason is not null)`
 
-/** Whether its label or URL, of whose words there is an index, is found by the parameter, or that is null. */
-const isFound = (search: string): string => `(${search}::text is null
-  or ${foundBy(`coalesce(label, '') || ' ' || coalesce(url, '')`, search)})`
-
 /** How many there are, counted up to `most`. */
 export async function countWebhooks(
   db: Db,
@@ -71,7 +82,8 @@ export async function countWebhooks(
   const { rows } = await db.query(
     `select count(*)::int as count from (
        select from svc."__svc.webhooks.registrations"
-        where ${withinReach('tenant', '$1')} and ${isIn('$2')} and ${isFound('$4')}
+        where ${withinReach('tenant', '$1')} and ${isIn('$2')}
+          and ($4::text is null or ${foundBy(WEBHOOK_NAMES, '$4')})
         limit $3) as counted`,
     [reach, state ?? null, most, search ?? null],
   )

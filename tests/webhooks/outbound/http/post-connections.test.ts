@@ -18,6 +18,7 @@ import {
   testAuthority,
 } from '../../support/hostile-receiver.ts'
 import { versionWith } from '../../support/old-tls-client.ts'
+import { withoutTimes } from '../../support/opened-post.ts'
 
 const never = new AbortController().signal
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
@@ -32,7 +33,7 @@ function opened(t: Test, settings: Partial<PostSettings> = {}) {
   })
   t.teardown(() => post.close())
   return (url: string, signal = never): Promise<PostResult> =>
-    post.send(new URL(url), [], Buffer.from('{}'), signal)
+    post.send(new URL(url), [], Buffer.from('{}'), signal).then(withoutTimes)
 }
 
 /** A resolver that gives these addresses, or fails with this code. */

@@ -7,6 +7,7 @@ import {
   type PostSettings,
 } from '../../../../packages/webhooks/src/outbound/http/post.ts'
 import { hostileReceiver } from '../../support/hostile-receiver.ts'
+import { withoutTimes } from '../../support/opened-post.ts'
 
 const never = new AbortController().signal
 
@@ -19,12 +20,14 @@ function opened(t: Test, settings: Partial<PostSettings> = {}) {
   })
   t.teardown(() => post.close())
   return (port: number, host = '127.0.0.1'): Promise<PostResult> =>
-    post.send(
-      new URL(`http://${host}:${port}/hook?a=1`),
-      ['x-test', 'yes'],
-      Buffer.from('{"a":"ż"}'),
-      never,
-    )
+    post
+      .send(
+        new URL(`http://${host}:${port}/hook?a=1`),
+        ['x-test', 'yes'],
+        Buffer.from('{"a":"ż"}'),
+        never,
+      )
+      .then(withoutTimes)
 }
 
 t.test(

@@ -1,6 +1,6 @@
 /** One delivery, with one of its attempts in full: what was sent, what came back, what follows. */
 import { useState } from 'preact/hooks'
-import type { Attempt, Delivery, ShownRequest } from '../server/contract.ts'
+import type { Attempt, Delivery, RequestOfAttempt } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
 import { useCall } from '../state/queries.ts'
 import { cameFrom, go, href, usePlace } from '../state/router.ts'
@@ -169,28 +169,31 @@ const AnswerPanel = ({ attempt }: { attempt: Attempt }) => (
   </Panel>
 )
 
-const LACKS: Record<NonNullable<ShownRequest['lacks']>, string> = {
+const LACKS: Record<NonNullable<RequestOfAttempt['lacks']>, string> = {
   payload: 'The payload is no longer kept.',
   transform: 'A transform of the host made the body and signed it.',
   secret: 'This host cannot read the secrets of the webhook.',
-  masked: 'Hidden, since payloads are masked.',
 }
 
+const whyNoBody = ({ lacks, bodyHidden }: RequestOfAttempt): string =>
+  bodyHidden ? 'Hidden, since the payload is masked.' : lacks === null ? '' : LACKS[lacks]
+
 /** What was sent, made again; the payload of the event where that is not possible. */
-function RequestPanel({ delivery, attempt }: { delivery: Delivery; attempt: Attempt }) {
-  const { webhookId, deliveryId } = delivery
-  const { data, problem } = useCall('deliveries.request', {
-    webhookId,
-    deliveryId,
-    attempt: attempt.attempt,
-  })
+function RequestPanel({ delivery, attempt: shown }: { delivery: Delivery; attempt: Attempt }) {
+  const { webhookId, deliveryId, request } = delivery
+  const { attempt } = shown
+  // The answer has that of the newest one.
+  const isAsked = attempt !== request?.attempt && attempt !== delivery.attempts[0]?.attempt
+  const other = useCall('deliveries.get', isAsked ? { webhookId, deliveryId, attempt } : null)
+  const { problem } = other
+  const data = isAsked ? other.data?.request : request
+  const isWhole = data && data.body !== null && !data.bodyCut
   const headers = Object.entries(data?.headers ?? {})
   return (
     <Panel
       title="Request"
       actions={
-        data &&
-        data.body !== null && (
+        isWhole && (
           <Copy text={curlOf(data)} what="command">
             Copy as curl
           </Copy>
@@ -204,7 +207,7 @@ function RequestPanel({ delivery, attempt }: { delivery: Delivery; attempt: Atte
         <>
           {delivery.payload !== null && <Json value={delivery.payload} what="payload" />}
           <p class="hint">
-            {data?.lacks ? `${LACKS[data.lacks]} ` : ''}
+            {data && `${whyNoBody(data)} `}
             {delivery.payload !== null && 'This is the payload of the event.'}
           </p>
         </>
@@ -216,7 +219,7 @@ function RequestPanel({ delivery, attempt }: { delivery: Delivery; attempt: Atte
             text={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
             what="headers"
           />
-          {data && <Signed by={data} />}
+          {isWhole && <Signed by={data} />}
           <p class="hint">
             Nothing of a request is kept: it is made again, with the settings and the secret that
             the webhook has now.
@@ -234,7 +237,7 @@ function RequestPanel({ delivery, attempt }: { delivery: Delivery; attempt: Atte
 }
 
 /** How its signature comes about, with the values that it has. */
-function Signed({ by: { headers, body } }: { by: ShownRequest }) {
+function Signed({ by: { headers, body } }: { by: RequestOfAttempt }) {
   const [name, signature] =
     Object.entries(headers).find(([, value]) => /^sha256=[0-9a-f]{64}$/.test(value)) ?? []
   if (!name || !signature || body === null) return null
@@ -260,7 +263,7 @@ const shortened = (body: string): string =>
   body.length > MOST_OF_BODY ? `${body.slice(0, 200)}…` : body
 const inQuotes = (text: string): string => text.replaceAll("'", "'\\''")
 
-const curlOf = ({ url, headers, body }: ShownRequest): string =>
+const curlOf = ({ url, headers, body }: RequestOfAttempt): string =>
   [
     `curl -X POST '${inQuotes(url)}'`,
     ...Object.entries(headers)

@@ -37,8 +37,6 @@ const TOPICS: Record<string, readonly Topic[]> = {
   handlers: ['deliveries'],
   pauses: ['deliveries'],
   // A form is filled from them, and keeps what it was filled with.
-  // What was sent does not change.
-  'deliveries.request': [],
   'webhooks.name': [],
   'webhooks.secrets': [],
   'webhooks.tryFilter': [],

@@ -9,39 +9,42 @@ export interface Connected {
   tlsMs: number | null
 }
 
-/**
- * Watches a socket that connects. The function says at its end what has taken how long; of a failure the last
- * time is that of the step that failed.
- */
-export function watchConnecting(socket: Socket | undefined): (error: Error | null) => Connected {
-  let address: string | null = null
-  let isFound = false
-  let isConnected = false
-  let dnsMs: number | null = null
-  let connectMs: number | null = null
-  let tlsMs: number | null = null
-  let sinceMs = performance.now()
-  const lap = (): number => {
-    const before = sinceMs
-    sinceMs = performance.now()
-    return sinceMs - before
+/** Measures from when it is made. */
+export class ConnectTimes {
+  #address: string | null = null
+  #isFound = false
+  #isConnected = false
+  #dnsMs: number | null = null
+  #connectMs: number | null = null
+  #sinceMs = performance.now()
+
+  watch(socket: Socket): void {
+    socket.once('lookup', (error: Error | null) => {
+      this.#isFound = !error
+      this.#dnsMs = this.#lap()
+    })
+    // One for each address of a name.
+    socket.on('connectionAttempt', (ip: string) => (this.#address = ip))
+    socket.once('connect', () => {
+      this.#isConnected = true
+      this.#connectMs = this.#lap()
+    })
   }
-  socket?.once('lookup', () => {
-    isFound = true
-    dnsMs = lap()
-  })
-  // One for each address of a name.
-  socket?.on('connectionAttempt', (ip: string) => (address = ip))
-  socket?.once('connect', () => {
-    isConnected = true
-    connectMs = lap()
-  })
-  return (error) => {
+
+  /** Of a failure the last time is that of the step that failed. */
+  ended(error: Error | null): Connected {
+    let tlsMs: number | null = null
     // Without TLS it is called before the socket tells the listener above.
-    if (!isConnected && error === null) connectMs = lap()
-    else if (isConnected) tlsMs = lap()
-    else if (isFound || address !== null) connectMs = lap()
-    else dnsMs = lap()
-    return { address: socket?.remoteAddress ?? address, dnsMs, connectMs, tlsMs }
+    if (!this.#isConnected && error === null) this.#connectMs = this.#lap()
+    else if (this.#isConnected) tlsMs = this.#lap()
+    else if (this.#isFound || this.#address !== null) this.#connectMs = this.#lap()
+    else this.#dnsMs ??= this.#lap()
+    return { address: this.#address, dnsMs: this.#dnsMs, connectMs: this.#connectMs, tlsMs }
+  }
+
+  #lap(): number {
+    const before = this.#sinceMs
+    this.#sinceMs = performance.now()
+    return this.#sinceMs - before
   }
 }

@@ -1,6 +1,6 @@
 import { isIP, Socket, type LookupFunction } from 'node:net'
 import type { IsBlocked } from './blocked-addresses.ts'
-import { watchConnecting, type Connected } from './connect-times.ts'
+import { ConnectTimes, type Connected } from './connect-times.ts'
 import type { ConnectPhases } from './connect-phases.ts'
 import { openTunnel, ProxyFault, type Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
@@ -54,10 +54,10 @@ export function guardedConnector<Options extends { hostname: string }>(
     if (isIP(options.hostname) !== 0 && isBlocked(options.hostname)) {
       return callback(new BlockedAddress(options.hostname), null)
     }
-    let timesOf: ReturnType<typeof watchConnecting> | undefined
+    const times = new ConnectTimes()
     const connecting: unknown = connect(options, (...outcome) => {
       const [error, socket] = outcome
-      const facts = timesOf?.(error)
+      const facts = times.ended(error)
       if (error !== null) return callback(error, null, facts)
       const address = socket.remoteAddress
       if (address === undefined || isBlocked(address)) {
@@ -69,7 +69,7 @@ export function guardedConnector<Options extends { hostname: string }>(
       callback(null, socket, facts)
     })
     // The connector of undici returns the socket; its type does not say so.
-    timesOf = watchConnecting(connecting instanceof Socket ? connecting : undefined)
+    if (connecting instanceof Socket) times.watch(connecting)
   }
 }
 

@@ -3,9 +3,9 @@
  * next it is one step along an index that begins with `tenant`, however many rows have the name. A
  * search reads the table of tenants, whose index has the words of their names.
  */
-import type { Db } from '../postgres/transaction.ts'
-import { foundBy } from './search.ts'
-import { withinReach, type Reach } from './tenants.ts'
+import type { Db } from './postgres/transaction.ts'
+import { foundBy } from './tenants/search.ts'
+import { withinReach, type Reach } from './tenants/tenants.ts'
 
 /** Counting stops here: a tenant may have a million rows. */
 const MOST_COUNTED = 1000
