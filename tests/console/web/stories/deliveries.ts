@@ -174,6 +174,7 @@ async function composes(t: Test, page: Page, { app }: Visit) {
     url: receiver.url,
     events: ['order.created'],
     label: 'Teapot',
+    retry: { maxAttempts: 1 },
     headers: { authorization: 'Bearer of-the-receiver' },
   })
   await goTo(page, `webhooks/${id}`)
@@ -229,6 +230,6 @@ async function composes(t: Test, page: Page, { app }: Visit) {
   await promisify(execFile)('bash', ['-c', curl])
   const [, again] = await receiver.waitFor(2)
   t.equal(again?.raw, got?.raw, 'the command sends the same')
-  t.same([again?.headers['x-svc-signature']], [got?.headers['x-svc-signature']])
+  t.equal(again?.headers['x-svc-signature'], got?.headers['x-svc-signature'])
   await webhooks.delete(id)
 }

@@ -22,9 +22,13 @@ export const DELIVERY_STATES = STATUSES.map(({ value, label }) => ({
   value,
   label: value === 'failed' ? RETRYING.word : label,
 }))
-/** Of a delivery, by its latest attempt. A test that failed is not tried again. */
-export const deliveryState = ({ status, isTest }: Pick<Attempt, 'status' | 'isTest'>): State =>
-  status === 'failed' && !isTest ? RETRYING : STATUS[status]
+/** Of a delivery, by its latest attempt. The test that probes a disabled webhook is not tried again. */
+export const deliveryState = ({
+  status,
+  isTest,
+  nextAttemptAt,
+}: Pick<Attempt, 'status' | 'isTest' | 'nextAttemptAt'>): State =>
+  status === 'failed' && !(isTest && nextAttemptAt === null) ? RETRYING : STATUS[status]
 export const statusTone = (status: DeliveryStatus): Tone => STATUS[status].tone
 export const statusWord = (status: DeliveryStatus): string => STATUS[status].word
 

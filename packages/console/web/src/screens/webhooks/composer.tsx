@@ -5,7 +5,7 @@ import { useSession } from '../../shell/session.ts'
 import { useCatalogue } from '../../state/names.ts'
 import { useCall } from '../../state/queries.ts'
 import { duration } from '../../text/format.ts'
-import { errorMeaning, statusTone, statusWord } from '../../text/states.ts'
+import { deliveryState, errorMeaning } from '../../text/states.ts'
 import { attemptHref } from '../../ui/attempts-table.tsx'
 import { Link } from '../../ui/button.tsx'
 import { MaybeJson } from '../../ui/code.tsx'
@@ -52,7 +52,7 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
     >
       <p>
         One event goes to this webhook alone, signed as any other, with a header that marks it as a
-        test. If it fails, it is not tried again.
+        test. If it fails, it is tried again as any other.
         {!webhook.active && ' The webhook is not active: the test waits until it is.'}
       </p>
       <Select
@@ -105,7 +105,7 @@ function Result(ids: { webhookId: string; deliveryId: string }) {
       {attempt ? (
         <>
           <p>
-            <Badge tone={statusTone(attempt.status)}>{statusWord(attempt.status)}</Badge>{' '}
+            <Badge tone={deliveryState(attempt).tone}>{deliveryState(attempt).word}</Badge>{' '}
             <span class="mono">{attempt.statusCode ?? attempt.error}</span>{' '}
             <span class="faint">after {duration(attempt.durationMs)}.</span>{' '}
             <Link to={attemptHref(attempt)}>Request and answer in full</Link>
