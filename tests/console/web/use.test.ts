@@ -2,13 +2,10 @@
 import t, { type Test } from 'tap'
 import type { Page } from 'playwright-core'
 import { hasBadDays } from './stories/bad-days.ts'
-import { readsDeliveries } from './stories/deliveries.ts'
-import { doesEightJobs } from './stories/jobs.ts'
 import { worksWithKeys } from './stories/keys.ts'
 import { worksWithTheKeyboard } from './stories/keyboard.ts'
 import { makesAPortalLink } from './stories/portal-link.ts'
 import { answers } from './stories/questions.ts'
-import { findsByName } from './stories/names.ts'
 import { readsWhatItShows } from './stories/reading.ts'
 import { stopsAndGoesOn } from './stories/stopping.ts'
 import { worksWithWebhooks } from './stories/webhooks.ts'
@@ -22,9 +19,6 @@ t.test('an operator uses the page', async (t) => {
     await paints(t, page)
     await t.test('and has each question answered within three clicks', (t) => answers(t, page))
     await t.test('and makes a link into the portal', (t) => makesAPortalLink(t, page, visit))
-    await t.test('and reads what became of deliveries', (t) =>
-      readsDeliveries(t, page, visit, life),
-    )
     await t.test('and works with webhooks, deliveries and inbound requests', (t) =>
       worksWithWebhooks(t, page, visit, life),
     )
@@ -37,15 +31,6 @@ t.test('an operator uses the page', async (t) => {
     await t.test('and reaches everything with the keyboard, without losing the focus', (t) =>
       worksWithTheKeyboard(t, visit),
     )
-  })
-})
-
-t.test('an operator does the work of a day', async (t) => {
-  await withConsole(t, lively(), async (visit) => {
-    const life = await bringToLife(t, visit)
-    const page = await visit.signedIn()
-    await t.test('eight jobs, each within three clicks', (t) => doesEightJobs(t, page, visit, life))
-    await t.test('and finds things by their names', (t) => findsByName(t, page, visit, life))
   })
 })
 

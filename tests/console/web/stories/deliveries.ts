@@ -6,13 +6,10 @@ import type { Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
-import type { Life } from '../support/life.ts'
 import { goTo, settled, toasted, WIDE, type Visit } from '../support/visit.ts'
 
-export async function readsDeliveries(t: Test, page: Page, visit: Visit, life: Life) {
-  await t.test('a row is a delivery, and leads to its attempts', (t) =>
-    oneRowEach(t, page, visit, life),
-  )
+export async function readsDeliveries(t: Test, page: Page, visit: Visit) {
+  await t.test('a row is a delivery, and leads to its attempts', (t) => oneRowEach(t, page, visit))
   await t.test(
     'everything that did not arrive is counted by kind, and sent from a delivery on',
     (t) => recoversFromHere(t, page, visit),
@@ -27,11 +24,12 @@ export async function readsDeliveries(t: Test, page: Page, visit: Visit, life: L
 }
 
 /** Its two attempts are the first two of a delivery that is still tried. */
-async function oneRowEach(t: Test, page: Page, { app }: Visit, { failing }: Life) {
+async function oneRowEach(t: Test, page: Page, { app }: Visit) {
   const { webhooks } = app.svc
-  const { url } = await webhooks.get(failing)
+  const receiver = await openReceiver({ answer: 503 })
+  t.teardown(() => receiver.close())
   const { id } = await webhooks.register({
-    url: url!,
+    url: receiver.url,
     events: ['order.shipped'],
     label: 'Patient',
     retry: { maxAttempts: 5, delaysSeconds: [0, 600] },

@@ -175,8 +175,14 @@ const LACKS: Record<NonNullable<RequestOfAttempt['lacks']>, string> = {
   secret: 'This host cannot read the secrets of the webhook.',
 }
 
-const whyNoBody = ({ lacks, bodyHidden }: RequestOfAttempt): string =>
-  bodyHidden ? 'Hidden, since the payload is masked.' : lacks === null ? '' : LACKS[lacks]
+const whyNoBody = ({ lacks, bodyHidden, bodyCut }: RequestOfAttempt): string =>
+  bodyCut
+    ? 'The body is too long to be made again here.'
+    : bodyHidden
+      ? 'Hidden, since the payload is masked.'
+      : lacks === null
+        ? ''
+        : LACKS[lacks]
 
 /** What was sent, made again; the payload of the event where that is not possible. */
 function RequestPanel({ delivery, attempt: shown }: { delivery: Delivery; attempt: Attempt }) {
@@ -201,7 +207,7 @@ function RequestPanel({ delivery, attempt: shown }: { delivery: Delivery; attemp
       }
     >
       {problem && <ProblemNote problem={problem} />}
-      {data && data.body !== null ? (
+      {isWhole && data.body !== null ? (
         <MaybeJson text={data.body} what="body" />
       ) : (
         <>

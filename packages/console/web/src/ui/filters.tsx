@@ -170,10 +170,17 @@ const TenantChoice = (props: FieldProps) => <TypedField {...props} list={useTena
 function WebhookField(props: FieldProps) {
   const { filter, value } = props
   const { items, whole } = useWebhooks()
-  if (whole === undefined || !whole || (value && !items.some(({ id }) => id === value)))
-    return <WebhookSearch {...props} />
+  const isKnown = value === '' || items.some(({ id }) => id === value)
+  if (whole === false || (whole && !isKnown)) return <WebhookSearch {...props} />
   const choices = items.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) }))
-  return <Field {...props} filter={{ name: filter.name, label: filter.label, choices }} />
+  // Until the names are there.
+  const chosen = isKnown ? [] : [{ value, label: shortId(value) }]
+  return (
+    <Field
+      {...props}
+      filter={{ name: filter.name, label: filter.label, choices: [...chosen, ...choices] }}
+    />
+  )
 }
 
 /** Names may be alike: the end of the id tells them apart. */
