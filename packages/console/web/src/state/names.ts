@@ -41,7 +41,7 @@ let asked: { id: string; tell: (webhook: Webhook | null) => void }[] = []
 
 /** One of the rows of a list. */
 function readWebhook(id: string): Promise<Webhook | null> {
-  if (asked.length === 0) setTimeout(readAsked)
+  if (asked.length === 0) setTimeout(() => void readAsked())
   return new Promise((tell) => asked.push({ id, tell }))
 }
 

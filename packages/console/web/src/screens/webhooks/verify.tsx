@@ -4,7 +4,7 @@ import type { DeliverySigning, Webhook } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
 import { useCall } from '../../state/queries.ts'
 import { duration } from '../../text/format.ts'
-import type { Language } from '../../text/verification.ts'
+import type * as Texts from '../../text/verification.ts'
 import { Code } from '../../ui/code.tsx'
 import { Panel } from '../../ui/layout.tsx'
 import { Answered, Loading, Note } from '../../ui/notes.tsx'
@@ -128,12 +128,10 @@ function Headers({
   )
 }
 
-type Texts = typeof import('../../text/verification.ts')
-
 /** Their texts are loaded when they are asked for. */
 function Programs({ signing: { headerPrefix, transform } }: { signing: DeliverySigning }) {
-  const [texts, setTexts] = useState<Texts>()
-  const [chosen, setChosen] = useState<Language>()
+  const [texts, setTexts] = useState<typeof Texts>()
+  const [chosen, setChosen] = useState<Texts.Language>()
   useEffect(() => void import('../../text/verification.ts').then(setTexts), [])
   if (!texts) return <Loading />
   const scheme = { headerPrefix, isOwnBody: transform === null }
@@ -147,7 +145,7 @@ function Programs({ signing: { headerPrefix, transform } }: { signing: DeliveryS
       actions={
         <Segments
           label="Language"
-          names={names as Record<Language, string>}
+          names={names as Record<Texts.Language, string>}
           chosen={language}
           onChosen={setChosen}
         />
