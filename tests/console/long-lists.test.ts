@@ -60,6 +60,8 @@ const LISTS: [CallName, ...object[]][] = [
     { deliveryId: RARE.deliveryId },
     { statusCode: 503 },
     spanOf(20),
+    { latest: true },
+    { latest: true, ...spanOf(20) },
   ],
   ['events.list', {}, { name: RARE.event }, { tenant: RARE.tenant }, spanOf(20)],
   [

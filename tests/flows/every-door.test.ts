@@ -161,6 +161,7 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     refused: [[{ state: 'lost' }], [`GET ${base}?state=lost`]],
   },
   count: { given: () => [[{ state: 'active' }]], refused: [[{ state: 'lost' }]] },
+  signing: { given: async ({ webhook }) => [[await webhook()]], refused: [[UNKNOWN]] },
   get: {
     given: async ({ webhook }) => {
       const id = await webhook()

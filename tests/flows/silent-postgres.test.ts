@@ -68,6 +68,7 @@ const CALLS: { [Part in 'events' | 'kv' | 'audit' | 'auth' | 'webhooks']: Calls<
     count: ({ webhooks }) => webhooks.count(),
     countDeadLetters: ({ webhooks }) => webhooks.countDeadLetters(),
     get: ({ webhooks }) => webhooks.get(ID),
+    signing: ({ webhooks }) => webhooks.signing(ID),
     update: ({ webhooks }) => webhooks.update({ id: ID, active: false }),
     delete: ({ webhooks }) => webhooks.delete(ID),
     rotateSecret: ({ webhooks }) => webhooks.rotateSecret({ id: ID }),

@@ -23,6 +23,14 @@ export const deliveryFilter = {
   until: Type.Optional(Time),
   tenant: TenantFilter,
 }
+/** A field of the queries for attempts. A dead letter is the latest of its delivery. */
+export const latestOnly = {
+  latest: Type.Optional(
+    Type.Boolean({
+      description: 'Only the latest attempt of each delivery: its state, and how many there were.',
+    }),
+  ),
+}
 /** Fields of the queries for lists over all webhooks. */
 export const overAllWebhooks = { webhookId: Type.Optional(Uuid) }
 
@@ -36,14 +44,16 @@ export type DeliveryFilter = Input<typeof DeliveryFilter>
 export const ListedDeliveries = Type.Object(
   {
     ...DeliveryFilter.properties,
+    ...latestOnly,
     webhookId: Type.Optional(WebhookId),
     payloads: Type.Optional(Type.Boolean()),
   },
   closed,
 )
 /**
- * Attempts of one webhook's deliveries, or of all: of one `tenant` where it is given. With `payloads:
- * false` the payloads are not read, and `null` in the list.
+ * Attempts of one webhook's deliveries, or of all: of one `tenant` where it is given. With `latest: true`
+ * only the latest of each delivery, so that each delivery is in the list once; the filters are those of
+ * that attempt. With `payloads: false` the payloads are not read, and `null` in the list.
  */
 export type ListedDeliveries = Input<typeof ListedDeliveries>
 

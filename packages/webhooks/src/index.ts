@@ -29,6 +29,7 @@ export type {
   Count,
   CountedDeadLetters,
   CountedWebhooks,
+  DeliverySigning,
   FilterTrial,
   NewWebhook,
   Page,

@@ -187,12 +187,23 @@ export const State = Type.Unsafe<'active' | 'failing' | 'paused' | 'disabled'>({
   description:
     '"failing": active, and its last attempt failed. "disabled": inactive for the reason in disabledReason; "paused": inactive without one.',
 })
-const ofTenantAndState = { tenant: TenantFilter, state: Type.Optional(State), search: Search }
-export const Page = Type.Object({ ...paged, ...ofTenantAndState }, closed)
+export const ofTenantAndState = {
+  tenant: TenantFilter,
+  state: Type.Optional(State),
+  search: Search,
+}
+export const Page = Type.Object(
+  {
+    ...paged,
+    ...ofTenantAndState,
+    ids: Type.Optional(Type.Array(WebhookId, { minItems: 1, maxItems: 200 })),
+  },
+  closed,
+)
 /**
  * A part of a list, newest first: at most `limit` entries, those that follow the entry `after`, of
- * one `tenant` (empty: of none), in one `state`, and with a label or URL that `search` finds, where these
- * are given.
+ * one `tenant` (empty: of none), in one `state`, with a label or URL that `search` finds, and with one of
+ * these `ids`, where these are given.
  */
 export type Page = Input<typeof Page>
 
@@ -211,6 +222,20 @@ export type CountedDeadLetters = Input<typeof CountedDeadLetters>
 export interface Count {
   count: number
   atLeast?: true
+}
+
+/** How the deliveries of a webhook are signed. */
+export interface DeliverySigning {
+  /** What the names of the headers begin with: `X-Svc-`, where the host has set no other. */
+  headerPrefix: string
+  /** What makes the body, and may sign it in the way of the receiver; `null` for our own body. */
+  transform: string | null
+  /** Whether deliveries have the headers `…-Signature` and `…-Timestamp`. */
+  ownSignatures: boolean
+  /** Whether those have the headers of Standard Webhooks 1.0 as well. */
+  standardWebhooks: boolean
+  /** What verifies the ed25519 signatures, `whpk_…`; `null` where there are none. */
+  publicKey: string | null
 }
 
 export const TenantPage = Type.Object(

@@ -38,6 +38,7 @@ export const ATTACKS: Record<CallName, Attack> = {
   'webhooks.count': { input: () => ({ tenant: 'acme' }), refused: countsNothing },
   'webhooks.get': { input: byId('webhookId'), refused: isNotFound },
   'webhooks.secrets': { input: byId('webhookId'), refused: isNotFound },
+  'webhooks.signing': { input: byId('webhookId'), refused: isNotFound },
   'webhooks.create': {
     input: () => ({ url: 'https://example.com', events: ['*'], tenant: 'acme' }),
     refused: isForeign,
@@ -52,6 +53,10 @@ export const ATTACKS: Record<CallName, Attack> = {
   'webhooks.recover': {
     input: ({ webhookId }) => ({ id: webhookId, what: 'dead', ...span }),
     refused: isNotFound,
+  },
+  'webhooks.recoverMany': {
+    input: () => ({ tenant: 'acme', what: 'dead', ...span }),
+    refused: ({ status, body }) => (status === 200 ? body.deliveries === 0 : status === 403),
   },
   'webhooks.recoveries': { input: ({ webhookId }) => ({ webhookId }), refused: isNotFound },
   'webhooks.tryFilter': {

@@ -1,4 +1,5 @@
 /** What the page looks like: every screen, by WCAG AA, at both widths and in both schemes. */
+import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../support/until.ts'
@@ -39,8 +40,10 @@ async function looksAtEach(t: Test, visit: Visit, { healthy, failing, userId, ke
     [`webhooks/${healthy}`, 'Billing', 'payload.total'],
     [`webhooks/${failing}/deliveries`, 'Warehouse', '503'],
     [`webhooks/${failing}/dead-letters`, 'Warehouse', '503'],
+    [`webhooks/${healthy}/verify`, 'Billing', 'import { InvalidDelivery'],
     [`webhooks/${healthy}/settings`, 'Billing', 'Which of these events'],
     ['deliveries', 'Deliveries', 'Warehouse'],
+    ['deliveries?rows=attempts', 'Deliveries', 'Delivery'],
     [delivery, 'order.created', 'upstream unavailable'],
     ['dead-letters', 'Dead letters', '503'],
     ['events', 'Events', 'order.created'],
@@ -68,12 +71,20 @@ async function looksAtEach(t: Test, visit: Visit, { healthy, failing, userId, ke
     await page.emulateMedia({ colorScheme: 'dark' })
     t.strictSame(await wcagProblems(page, 'color-contrast'), [], `${path} dark`)
     await screenshot(page, `${name}-1440-dark`, true)
-    await page.setViewportSize(NARROW)
-    t.equal(await sidewaysPixels(page), 0, `${path} scrolls sideways at 390`)
+    await fitsNarrowPages(t, page, `${path}, dark`)
     await screenshot(page, `${name}-390-dark`)
     await page.emulateMedia({ colorScheme: 'light' })
+    await fitsNarrowPages(t, page, `${path}, light`)
     await screenshot(page, `${name}-390-light`, true)
     await page.setViewportSize(WIDE)
+  }
+}
+
+/** Down to the width of the smallest phones, and of a page of 1280 at four times its size. */
+async function fitsNarrowPages(t: Test, page: Page, what: string) {
+  for (const width of [320, NARROW.width]) {
+    await page.setViewportSize({ ...NARROW, width })
+    t.equal(await sidewaysPixels(page), 0, `${what} scrolls sideways at ${width}`)
   }
 }
 
@@ -142,35 +153,44 @@ async function staysAPage(t: Test, visit: Visit) {
 
 t.test('a tenant sees its own rows, under the name and the colour of the host', async (t) => {
   const theme = { name: 'Acme Orders', accent: '#ffcc00' }
-  await withConsole(t, lively({ console: { theme } }), async (visit) => {
-    const { healthy, failing } = await bringToLife(t, visit)
-    const { page } = await visit.open()
-    const link = await visit.app.svc.console.portalLink({ tenant: 'acme' })
-    await page.goto(new URL(link, visit.url).href)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    t.match(await page.title(), /Acme Orders/)
-    const names = await page
-      .getByRole('navigation', { name: 'Screens' })
-      .getByRole('link')
-      .allInnerTexts()
-    t.ok(names.includes('Webhooks') && names.includes('Deliveries'), String(names))
-    for (const hidden of ['Tenants', 'Users', 'Health']) t.notOk(names.includes(hidden), hidden)
+  await withConsole(
+    t,
+    lively({ console: { theme }, webhooks: { headerPrefix: 'X-Acme-' } }),
+    async (visit) => {
+      const { healthy, failing } = await bringToLife(t, visit)
+      const { page } = await visit.open()
+      const link = await visit.app.svc.console.portalLink({ tenant: 'acme' })
+      await page.goto(new URL(link, visit.url).href)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      t.match(await page.title(), /Acme Orders/)
+      const names = await page
+        .getByRole('navigation', { name: 'Screens' })
+        .getByRole('link')
+        .allInnerTexts()
+      t.ok(names.includes('Webhooks') && names.includes('Deliveries'), String(names))
+      for (const hidden of ['Tenants', 'Users', 'Health']) t.notOk(names.includes(hidden), hidden)
 
-    await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
-    await page.getByRole('link', { name: 'Warehouse' }).waitFor()
-    t.equal(await page.getByText('Billing').count(), 0, 'the operator’s are not shown')
-    t.strictSame(await wcagProblems(page), [], 'yellow is made legible')
-    await screenshot(page, 'portal-webhooks-1440-light')
+      await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
+      await page.getByRole('link', { name: 'Warehouse' }).waitFor()
+      t.equal(await page.getByText('Billing').count(), 0, 'the operator’s are not shown')
+      t.strictSame(await wcagProblems(page), [], 'yellow is made legible')
+      await screenshot(page, 'portal-webhooks-1440-light')
 
-    await goTo(page, `webhooks/${healthy}`)
-    await page.getByRole('alert').waitFor()
-    await goTo(page, `webhooks/${failing}`)
-    await page.getByRole('heading', { name: 'Warehouse' }).waitFor()
-    await goTo(page, 'health')
-    await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor()
-    await goTo(page, `webhooks/${failing}/nothing`)
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
-  })
+      await goTo(page, `webhooks/${healthy}`)
+      await page.getByRole('alert').waitFor()
+      await goTo(page, `webhooks/${failing}`)
+      await page.getByRole('heading', { name: 'Warehouse' }).waitFor()
+      await goTo(page, 'health')
+      await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor()
+      // How its receiver verifies, with the headers that this host sends.
+      await goTo(page, `webhooks/${failing}/verify`)
+      await page.getByRole('button', { name: 'Python' }).click()
+      await page.getByLabel('receiver', { exact: true }).getByText('"X-Acme-Timestamp"').waitFor()
+      await screenshot(page, 'portal-verify-1440-light')
+      await goTo(page, `webhooks/${failing}/nothing`)
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    },
+  )
 })
 
 t.test('a portal that is part of another page has nothing around its screens', async (t) => {

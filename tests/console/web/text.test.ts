@@ -15,7 +15,7 @@ import {
   parsedFilter,
   readDraft,
 } from '../../../packages/console/web/src/text/webhook-draft.ts'
-import { labelled, roundUp } from '../../../packages/console/web/src/charts/scale.ts'
+import { labelled, roundUp, ticks } from '../../../packages/console/web/src/charts/scale.ts'
 
 t.test('an accent of any colour is legible in both schemes', async (t) => {
   const grounds = { light: [255, 255, 255], dark: [22, 29, 27] } as const
@@ -77,6 +77,10 @@ t.test('times, sizes and axes are rounded as people read them', async (t) => {
   t.equal(bytes(2_500_000), '2.5 MB')
   t.strictSame([0, 5, 41, 99, 450].map(roundUp), [4, 6, 50, 100, 500])
   t.strictSame(labelled(24, 4), [0, 6, 12, 18])
+  const hours = Array.from({ length: 24 }, (_, n) => new Date(2030, 0, 1, 9 + n).toISOString())
+  t.strictSame(ticks(hours, 4), [3, 9, 15, 21], 'at 12, 18, 0 and 6 o’clock')
+  const minutes = Array.from({ length: 60 }, (_, n) => new Date(2030, 0, 1, 9, 7 + n).toISOString())
+  t.strictSame(ticks(minutes, 4), [8, 23, 38, 53], 'at each quarter')
   t.ok(isUuid('0198a1b2-0000-7000-8000-000000000000'))
   t.notOk(isUuid('0198'))
 })

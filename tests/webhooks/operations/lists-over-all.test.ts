@@ -79,6 +79,49 @@ t.test('the log over all webhooks is filtered and paged as that of one', async (
   t.notOk('link' in rest.headers)
 })
 
+t.test('with latest each delivery is in the list once, as its latest attempt', async (t) => {
+  const worker = { maxAttempts: 3, retryDelaySeconds: 0, retryBackoff: false }
+  const { app, ask, register } = await startHost(t, { core: { worker } })
+  const { svc } = app
+  const good = await openReceiver()
+  t.teardown(() => good.close())
+  const broken = await openReceiver({ answer: 503 })
+  t.teardown(() => broken.close())
+  await register(good.url)
+  const { id: bad } = await register(broken.url)
+  for (const n of [1, 2, 3]) await svc.events.publish('order.created', { n })
+  const all = await until(
+    () => svc.webhooks.listDeliveries(),
+    (attempts) => attempts.length === 3 + 3 * 3,
+  )
+  const latest = await svc.webhooks.listDeliveries({ latest: true })
+  t.equal(new Set(all.map(({ deliveryId }) => deliveryId)).size, 6)
+  t.equal(latest.length, 6)
+  t.same(
+    latest,
+    all.filter(({ id, deliveryId }) => all.find((one) => one.deliveryId === deliveryId)?.id === id),
+  )
+  t.same(
+    latest.map(({ status, attempt }) => `${status} after ${attempt}`).toSorted(),
+    [...Array(3).fill('dead after 3'), ...Array(3).fill('delivered after 1')].toSorted(),
+  )
+  const ids: string[] = []
+  let next: string | undefined = '/deliveries?latest=true&limit=2'
+  while (next) {
+    const page: { body: Listed[]; headers: Record<string, unknown> } = await ask('GET', next)
+    ids.push(...page.body.map(({ id }) => id))
+    next = /^<\/_webhooks(\/deliveries\?.+)>; rel="next"$/.exec(String(page.headers['link']))?.[1]
+  }
+  t.same(
+    ids,
+    latest.map(({ id }) => id),
+    'page by page',
+  )
+  t.same((await ask('GET', `/deliveries?latest=true&status=failed`)).body, [])
+  t.equal((await ask('GET', `/${bad}/deliveries?latest=true`)).body.length, 3)
+  t.equal((await ask('GET', `/${bad}/deliveries?latest=perhaps`)).status, 400)
+})
+
 t.test('a list includes rows of since, and none of until', async (t) => {
   const { ask } = await busyHost(t)
   const all: Listed[] = (await ask('GET', '/deliveries')).body

@@ -43,6 +43,7 @@ t.test('there is an action for each operation', async (t) => {
     '__svc.webhooks.resumeAll',
     '__svc.webhooks.resumeHandler',
     '__svc.webhooks.rotateSecret',
+    '__svc.webhooks.signing',
     '__svc.webhooks.stats',
     '__svc.webhooks.test',
     '__svc.webhooks.tryFilter',

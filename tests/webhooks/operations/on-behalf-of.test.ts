@@ -30,6 +30,7 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   count: [(by) => by.count({ tenant: 'acme' }), { count: 0 }],
   countDeadLetters: [(by, { webhookId }) => by.countDeadLetters({ webhookId }), { count: 0 }],
   get: [(by, { webhookId }) => by.get(webhookId), { statusCode: 404 }],
+  signing: [(by, { webhookId }) => by.signing(webhookId), { statusCode: 404 }],
   update: [(by, { webhookId }) => by.update({ id: webhookId, active: false }), { statusCode: 404 }],
   delete: [(by, { webhookId }) => by.delete(webhookId), { statusCode: 404 }],
   rotateSecret: [(by, { webhookId }) => by.rotateSecret({ id: webhookId }), { statusCode: 404 }],

@@ -8,7 +8,7 @@ import { withoutPayload } from './deliveries.ts'
 
 const { reads } = callsOf('webhooks')
 
-const MOST_ATTEMPTS = 200
+const MOST_DELIVERIES = 200
 /** Of processes and Postgres. */
 const CLOCKS_DIFFER_MS = 2 * 24 * 3600 * 1000
 
@@ -61,9 +61,9 @@ export const eventCalls = {
       const event = isHidden ? null : await core.svc.events.find(name, id, { tenant })
       if (event === null) throw new EventNotFound()
       const since = new Date(Date.parse(event.publishedAt) - CLOCKS_DIFFER_MS).toISOString()
-      const filter = { event: name, eventId: id, since, payloads: false, limit: MOST_ATTEMPTS }
+      const of = { event: name, eventId: id, since, payloads: false, latest: true }
       const found = identity.rights.includes('deliveries:read')
-        ? await webhooks.listDeliveries(filter)
+        ? await webhooks.listDeliveries({ ...of, limit: MOST_DELIVERIES })
         : []
       const shown = masks.of(event.payload, { event: name, tenant: event.tenant })
       // Another tenant may have an event of this name and id.

@@ -5,6 +5,7 @@ import type {
   ListedRecoveries,
   Page as WebhookPage,
   RecoverInput,
+  RecoverManyInput,
   RotateSecretInput,
   TestInput,
   Webhook,
@@ -37,6 +38,10 @@ export const webhookCalls = {
     const { secret, headers } = await webhooks.get(id)
     return { secret, headers }
   }),
+  /** What whoever writes the receiver has to know, beside the secret. */
+  'webhooks.signing': reads('webhooks:read', Id, ({ id }: Id, { webhooks }) =>
+    webhooks.signing(id),
+  ),
   'webhooks.create': changes('webhooks:write', Anything, (input: WebhookToCreate, { webhooks }) =>
     webhooks.register(input),
   ),
@@ -61,6 +66,12 @@ export const webhookCalls = {
   /** `id`: of the recovery, which a `dryRun` does not have. */
   'webhooks.recover': changes('deliveries:write', Anything, (input: RecoverInput, { webhooks }) =>
     webhooks.recover(input),
+  ),
+  /** Over the webhooks of a tenant, or over all within reach. */
+  'webhooks.recoverMany': changes(
+    'deliveries:write',
+    Anything,
+    (input: RecoverManyInput, { webhooks }) => webhooks.recoverMany(input),
   ),
   'webhooks.recoveries': reads(
     'deliveries:read',

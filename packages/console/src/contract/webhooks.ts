@@ -15,6 +15,7 @@ import type {
 
 export type {
   Count,
+  DeliverySigning,
   DeliveryStatus,
   EventDescription,
   LoggedRequest as InboundRequest,
@@ -73,6 +74,6 @@ export type RequestOfAttempt = SentRequest & {
 
 export interface EventInFull extends PublishedEvent {
   payload: unknown
-  /** The newest attempts of its deliveries, at most 200. */
+  /** The latest attempt of each of its deliveries, at most 200: the newest. */
   attempts: Attempt[]
 }

@@ -62,6 +62,8 @@ export class Live {
     if (own.length >= (isUnnamed ? MOST_UNNAMED : MOST_OF_SESSION)) own[0]?.end()
     const stream = new HintStream(identity, isCurrent)
     audience.streams.add(stream)
+    // Else at the end of the first read, by which changes are told.
+    if (audience.before !== undefined || !audience.isBeingRead) stream.begin()
     const check = setInterval(stream.check, CHECK_EVERY_MS)
     check.unref()
     stream.body.once('close', () => {
@@ -161,6 +163,7 @@ export class Live {
       this.#parts.log.debug({ err }, 'the console could not read recent changes; it tries again')
     } finally {
       audience.isBeingRead = false
+      for (const stream of audience.streams) stream.begin()
       if (this.#isOpen(audience)) {
         const isActive = performance.now() - this.#activeAt < ACTIVE_MS
         this.#readIn(audience, isActive ? READ_WHILE_ACTIVE_MS : READ_WHILE_IDLE_MS)

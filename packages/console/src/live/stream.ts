@@ -23,6 +23,7 @@ export class HintStream {
   readonly identity: Identity
   /** Ends it where the session is no longer what it was. */
   readonly check: () => void
+  #hasBegun = false
   #waiting = new Set<Hint['type']>()
   #pause: NodeJS.Timeout | undefined
   #heartbeat: NodeJS.Timeout
@@ -36,12 +37,18 @@ export class HintStream {
         () => this.end(),
       )
     }
-    // Proxies pass a body on when it begins.
-    this.body.write(': hello\n\n')
     this.#heartbeat = setInterval(() => this.body.write(':\n\n'), HEARTBEAT_MS)
     this.#heartbeat.unref()
     this.body.on('error', () => {})
     this.body.once('close', () => this.#stop())
+  }
+
+  /** Opens it for its page: what changes from now on is hinted at. */
+  begin(): void {
+    if (this.#hasBegun || !this.body.writable) return
+    this.#hasBegun = true
+    // Proxies pass a body on when it begins.
+    this.body.write(': hello\n\n')
   }
 
   hint(types: Iterable<Hint['type']>): void {

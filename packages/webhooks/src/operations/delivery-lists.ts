@@ -13,6 +13,7 @@ import { QUEUE } from '../outbound/delivery-queue.ts'
 import {
   DeliveryAttempt,
   deliveryFilter,
+  latestOnly,
   ListedDeliveries,
   overAllWebhooks,
 } from '../delivery-schemas.ts'
@@ -129,14 +130,14 @@ export function deliveryLists(core: Core, days: number, longestAttemptMs: number
       output: Type.Array(DeliveryAttempt),
       routes: {
         'GET /deliveries': {
-          takes: { ...deliveryFilter, ...overAllWebhooks },
+          takes: { ...deliveryFilter, ...latestOnly, ...overAllWebhooks },
           limit: 100,
           page: page(overAll),
           summary: 'List the attempts of all deliveries, newest first',
         },
         'GET /:id/deliveries': {
           names: { id: 'webhookId' },
-          takes: deliveryFilter,
+          takes: { ...deliveryFilter, ...latestOnly },
           limit: 100,
           page: page(attempts),
           summary: 'List the attempts of its deliveries, newest first',

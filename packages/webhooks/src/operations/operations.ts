@@ -8,6 +8,7 @@ import { feedOperations } from './feed.ts'
 import { handlerOperations } from './handlers.ts'
 import type { inboundOperations } from './inbound.ts'
 import { recoveryOperations } from './recover.ts'
+import { signingOperation } from './signing.ts'
 import { statsOperation } from './stats.ts'
 import { webhookOperations, type WebhookRules } from './webhooks.ts'
 
@@ -25,6 +26,7 @@ export const outboundOperations = (
   ...deliveryOperations(core, post, settings),
   ...recoveryOperations(core, settings.deliveryLogRetentionDays),
   ...handlerOperations(core),
+  signing: signingOperation(core, settings),
   stats: statsOperation(core),
 })
 

@@ -31,6 +31,7 @@ import type {
   Count,
   CountedDeadLetters,
   CountedWebhooks,
+  DeliverySigning,
   EventDescription,
   FilterTrial,
   NewWebhook,
@@ -88,6 +89,12 @@ export interface SvcWebhooks {
   count: (of?: CountedWebhooks) => Promise<Count>
   /** The webhook with its secret. @throws InvalidInput, WebhookNotFound */
   get: (id: string) => Promise<WebhookWithSecret>
+  /**
+   * How the deliveries of a webhook are signed: what its receiver has to know, beside the secret.
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  signing: (id: string) => Promise<DeliverySigning>
   /**
    * Changes the given fields. While `active` is `false` deliveries wait.
    *

@@ -37,6 +37,7 @@ import {
   CountedWebhooks,
   DEFAULT_OVERLAP_SECONDS,
   NewWebhook,
+  ofTenantAndState,
   Page,
   RotateSecretInput,
   TenantPage,
@@ -158,11 +159,14 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
     list: operation({
       input: Page,
       output: Type.Array(Webhook),
-      routes: { 'GET /': { limit: 1000, summary: 'List webhooks, newest first' } },
-      async run(by, { tenant, ...page }) {
+      routes: {
+        'GET /': { takes: ofTenantAndState, limit: 1000, summary: 'List webhooks, newest first' },
+      },
+      async run(by, { tenant, ids, ...page }) {
         const reach = narrowedReach(by.reach, tenant)
         if (reach === undefined) return []
-        const rows = await listWebhooks(core.readDb, page, reach)
+        const named = ids && { ids: ids.map(webhookIdOf) }
+        const rows = await listWebhooks(core.readDb, { ...page, ...named }, reach)
         const counted = await withWaiting(core, core.readDb, rows.map(withPublicKey))
         return counted.map((webhook) => shownTo(by, withoutSecret(webhook)))
       },

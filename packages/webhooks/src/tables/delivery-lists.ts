@@ -21,6 +21,8 @@ export interface LogSelection extends DeliveryFilter {
   except?: string | undefined
   /** Whose webhooks are listed. @default all */
   reach?: Reach | undefined
+  /** Whether only the latest attempt of each delivery is listed. @default false */
+  latest?: boolean | undefined
   /** How long an attempt may take, in milliseconds. @default LEAST_BEFORE_WRITTEN_MS */
   longestAttemptMs?: number | undefined
 }
@@ -37,23 +39,60 @@ export async function listLogRows(
   days: number,
   selection: LogSelection,
 ): Promise<LogRow[]> {
-  const { limit, after } = selection
+  const { limit = Infinity, after, latest = false } = selection
   const { fromMs, toMs } = timesOf(days, selection)
   const found: LogRow[] = []
+  let portion = limit
   for (const { first, end } of spansBack(fromMs, toMs)) {
-    const last = after !== undefined && after.toLowerCase() < end ? after.toLowerCase() : end
-    const most = limit === undefined ? null : limit - found.length
-    found.push(...(await listSpan(db, { first, end: last }, selection, most)))
-    if (found.length === limit) break
+    let last = after !== undefined && after.toLowerCase() < end ? after.toLowerCase() : end
+    while (found.length < limit) {
+      const most = latest ? portion : limit - found.length
+      const rows = await listSpan(db, { first, end: last }, selection, most)
+      found.push(...(latest ? await latestOf(db, rows) : rows))
+      if (rows.length < most) break
+      last = rows.at(-1)!.id
+      // Of attempts that failed, most may be followed by another one.
+      portion = Math.min(MOST_AT_ONCE, 4 * portion)
+    }
+    if (found.length >= limit) break
   }
-  return found
+  return found.slice(0, limit)
+}
+
+/** Rows that are read to find those that are the latest of their deliveries. */
+const MOST_AT_ONCE = 4000
+
+/** Of these rows, newest first, those whose deliveries have no later one. */
+async function latestOf(db: Db, rows: LogRow[]): Promise<LogRow[]> {
+  const oldest = rows.at(-1)
+  if (oldest === undefined) return []
+  const followed = new Set<string>()
+  for (const { first, end } of spansBack(timeOf(oldest.id), newestMs())) {
+    const { rows: found } = await db.query(
+      // A lateral one with a limit is a look into the index for each row; an "exists" may read the span whole.
+      `select row.id from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as row (id, delivery, webhook)
+        cross join lateral (
+          select from svc."__svc.webhooks.delivery_log" as log
+           where log.delivery_id = row.delivery and log.webhook_id = row.webhook
+             and log.id > row.id and log.id >= $4 and log.id < $5 limit 1) as later`,
+      [
+        rows.map(({ id }) => id),
+        rows.map(({ deliveryId }) => deliveryId),
+        rows.map(({ webhookId }) => webhookId),
+        first,
+        end,
+      ],
+    )
+    for (const { id } of found as { id: string }[]) followed.add(id)
+  }
+  return rows.filter(({ id }) => !followed.has(id))
 }
 
 async function listSpan(
   db: Db,
   { first, end }: LogSpan,
   selection: LogSelection,
-  most: number | null,
+  most: number,
 ): Promise<LogRow[]> {
   const { webhookId, reach = EVERYWHERE, status, event, eventId, deliveryId } = selection
   const { statusCode, since, until, except } = selection
@@ -86,7 +125,7 @@ async function listSpan(
       statusCode ?? null,
       since ?? null,
       until ?? null,
-      most,
+      most === Infinity ? null : most,
       except ?? null,
     ],
   )

@@ -39,20 +39,28 @@ const WEBHOOKS = 'svc."__svc.webhooks.registrations"'
 const WEBHOOK_NAMES = `coalesce(label, '') || ' ' || coalesce(url, '')`
 const FOUND_WEBHOOKS = foundRows(
   WEBHOOKS,
-  `${foundBy(WEBHOOK_NAMES, '$5')} and ${withinReach('tenant', '$3')}`,
+  `${foundBy(WEBHOOK_NAMES, '$6')} and ${withinReach('tenant', '$3')}`,
 )
 
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(
   db: Db,
-  { limit, after, state, search }: Omit<Page, 'tenant'>,
+  { limit, after, state, search, ids }: Omit<Page, 'tenant'>,
   reach: Reach,
 ): Promise<StoredWebhook[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from ${search === undefined ? WEBHOOKS : FOUND_WEBHOOKS}
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')} and ${isIn('$4')}
+        and ($5::uuid[] is null or id = any($5))
       order by id desc limit $2`,
-    [after ?? null, limit ?? null, reach, state ?? null, ...(search === undefined ? [] : [search])],
+    [
+      after ?? null,
+      limit ?? null,
+      reach,
+      state ?? null,
+      ids ?? null,
+      ...(search === undefined ? [] : [search]),
+    ],
   )
   return rows.map(asWebhook)
 }

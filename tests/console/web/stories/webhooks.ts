@@ -49,8 +49,11 @@ async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
   t.equal((await app.svc.webhooks.get(made!.id)).secret, secret)
 
   await click(page, 'Send a test')
-  await toasted(page, 'Test queued', () => confirm(page, 'Send'))
+  await confirm(page, 'Send')
   await receiver.waitFor(1)
+  await page.getByRole('region', { name: 'Result' }).getByText('Delivered').waitFor()
+  await confirm(page, 'Cancel')
+  await page.getByRole('link', { name: 'Deliveries', exact: true }).last().click()
   await page.getByRole('link', { name: 'webhook.test' }).waitFor() // by the stream, without a reload
 
   // What was published before the webhook was there, as its filter wants it.

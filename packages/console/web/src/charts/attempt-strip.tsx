@@ -6,7 +6,7 @@ import type { Attempt } from '../server/contract.ts'
 import { go } from '../state/router.ts'
 import { exact } from '../text/format.ts'
 import { statusTone, statusWord } from '../text/states.ts'
-import { deliveryHref } from '../ui/attempts-table.tsx'
+import { attemptHref } from '../ui/attempts-table.tsx'
 
 const STROKES = 96
 
@@ -33,7 +33,7 @@ export function AttemptStrip({ attempts }: { attempts: readonly Attempt[] }) {
             width={3}
             height={height}
             rx={1}
-            onClick={() => go(deliveryHref(attempt))}
+            onClick={() => go(attemptHref(attempt))}
           >
             <title>
               {`${statusWord(attempt.status)} ${attempt.statusCode ?? attempt.error ?? ''}, ${exact(attempt.attemptedAt)}`}

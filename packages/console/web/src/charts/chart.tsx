@@ -6,7 +6,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { go } from '../state/router.ts'
 import { clock, day } from '../text/format.ts'
-import { labelled, roundUp } from './scale.ts'
+import { ticks, roundUp } from './scale.ts'
 
 export type SeriesTone = 'ok' | 'warn' | 'bad' | 'idle' | 'accent' | 'faint'
 
@@ -122,7 +122,7 @@ export function Chart({ label, at, series, greatest, show, summary, draw, to }: 
                 </text>
               </g>
             ))}
-            {labelled(at.length, Math.max(2, Math.floor(width / 110))).map((index) => (
+            {ticks(at, Math.max(2, Math.floor(width / 110))).map((index) => (
               <text key={index} class="axis" x={plot.x(index)} y={HEIGHT - 4}>
                 {tickOf(at[index] ?? '', at)}
               </text>

@@ -3,7 +3,7 @@ import type { Attempt } from '../server/contract.ts'
 import { call } from '../server/call.ts'
 import { useSession } from '../shell/session.ts'
 import { plural } from '../text/format.ts'
-import { attemptsTable } from '../ui/attempts-table.tsx'
+import { deliveriesTable } from '../ui/attempts-table.tsx'
 import { Button } from '../ui/button.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { EVENT, SPAN, TENANT, WEBHOOK } from '../ui/filters.tsx'
@@ -44,7 +44,7 @@ export function DeadLettersScreen() {
         )
       }
       list={list}
-      {...attemptsTable(['next', 'status'], writable && chooser(visible, setChosen))}
+      {...deliveriesTable(['status'], writable && chooser(visible, setChosen))}
       unmatched="Nothing matches these filters"
       advice="Clear some of them to see more."
       empty={

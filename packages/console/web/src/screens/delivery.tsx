@@ -1,27 +1,29 @@
 /** One delivery, with one of its attempts in full: what was sent, what came back, what follows. */
 import { useState } from 'preact/hooks'
-import type { Attempt, Delivery } from '../server/contract.ts'
+import type { Attempt, Delivery, RequestOfAttempt } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
 import { useCall } from '../state/queries.ts'
 import { cameFrom, go, href, usePlace } from '../state/router.ts'
-import { duration } from '../text/format.ts'
+import { bytes, duration } from '../text/format.ts'
 import { errorMeaning, statusTone, statusWord } from '../text/states.ts'
 import { Button, Link } from '../ui/button.tsx'
-import { Json, MaybeJson } from '../ui/code.tsx'
+import { Code, Json, MaybeJson } from '../ui/code.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
-import { Badge, ExactTime, Facts, Id, Time } from '../ui/facts.tsx'
+import { Badge, Copy, ExactTime, Facts, Id, Time } from '../ui/facts.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
-import { Answered, Note } from '../ui/notes.tsx'
-import { deliveryHref, WebhookName } from '../ui/attempts-table.tsx'
+import { Answered, Note, ProblemNote } from '../ui/notes.tsx'
+import { attemptHref, WebhookName } from '../ui/attempts-table.tsx'
 import { eventHref } from './events.tsx'
+import { RecoverDialog } from './webhooks/recover-dialog.tsx'
 
 export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
   const { may, session } = useSession()
   const { query } = usePlace()
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<'again' | 'recover' | null>(null)
   const delivery = useCall('deliveries.get', ids)
   const { data } = delivery
+  const began = data?.attempts.at(-1)?.attemptedAt
   const attempt = data?.attempts.find(({ id }) => id === query.get('attempt')) ?? data?.attempts[0]
   return (
     <Screen
@@ -29,7 +31,12 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
       back={{ to: cameFrom('deliveries'), label: 'Deliveries' }}
       about={<Id id={ids.deliveryId} what="delivery id" whole />}
       actions={
-        may('deliveries:write') && <Button onClick={() => setAsking(true)}>Send again</Button>
+        may('deliveries:write') && (
+          <>
+            <Button onClick={() => setAsking('again')}>Send again</Button>
+            {began && <Button onClick={() => setAsking('recover')}>Recover from here</Button>}
+          </>
+        )
       }
     >
       <Answered of={delivery}>
@@ -37,24 +44,26 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
           attempt && (
             <>
               <NextStep attempt={data.attempts[0] ?? attempt} />
-              <div class="columns wide-left">
-                <div>
-                  <AttemptPanel attempt={attempt} />
-                  <Panel title="Request body">
-                    <Json value={data.payload} what="payload" />
-                    <p class="hint">
-                      The event’s payload. A transform of the webhook may have changed it.
-                    </p>
-                  </Panel>
-                </div>
-                <Attempts delivery={data} shown={attempt} />
+              <Chain delivery={data} shown={attempt} />
+              <AttemptPanel attempt={attempt} />
+              <div class="columns">
+                <RequestPanel delivery={data} attempt={attempt} />
+                <AnswerPanel attempt={attempt} />
               </div>
             </>
           )
         }
       </Answered>
-      {asking && (
-        <Redeliver ids={ids} elsewhere={session.isAdmin} onClose={() => setAsking(false)} />
+      {asking === 'again' && (
+        <Redeliver ids={ids} elsewhere={session.isAdmin} onClose={() => setAsking(null)} />
+      )}
+      {asking === 'recover' && (
+        <RecoverDialog
+          webhook={{ id: ids.webhookId }}
+          title="Recover what did not arrive from here on"
+          since={began}
+          onClose={() => setAsking(null)}
+        />
       )}
     </Screen>
   )
@@ -139,13 +148,179 @@ function AttemptPanel({ attempt }: { attempt: Attempt }) {
           ],
         ]}
       />
-      <h3 class="part">Answer</h3>
-      {attempt.responseBody ? (
-        <MaybeJson text={attempt.responseBody} what="answer" />
+      <Phases of={attempt} />
+    </Panel>
+  )
+}
+
+const AnswerPanel = ({ attempt }: { attempt: Attempt }) => (
+  <Panel title="Answer">
+    {attempt.responseBody ? (
+      <MaybeJson text={attempt.responseBody} what="answer" />
+    ) : (
+      <p class="faint">{whyNoAnswer(attempt)}</p>
+    )}
+    {attempt.responseHeaders && (
+      <>
+        <h3 class="part">Headers</h3>
+        <Code text={attempt.responseHeaders} what="headers of the answer" />
+      </>
+    )}
+  </Panel>
+)
+
+const LACKS: Record<NonNullable<RequestOfAttempt['lacks']>, string> = {
+  payload: 'The payload is no longer kept.',
+  transform: 'A transform of the host made the body and signed it.',
+  secret: 'This host cannot read the secrets of the webhook.',
+}
+
+const whyNoBody = ({ lacks, bodyHidden, bodyCut }: RequestOfAttempt): string =>
+  bodyCut
+    ? 'The body is too long to be made again here.'
+    : bodyHidden
+      ? 'Hidden, since the payload is masked.'
+      : lacks === null
+        ? ''
+        : LACKS[lacks]
+
+/** What was sent, made again; the payload of the event where that is not possible. */
+function RequestPanel({ delivery, attempt: shown }: { delivery: Delivery; attempt: Attempt }) {
+  const { webhookId, deliveryId, request } = delivery
+  const { attempt } = shown
+  // The answer has that of the newest one.
+  const isAsked = attempt !== request?.attempt && attempt !== delivery.attempts[0]?.attempt
+  const other = useCall('deliveries.get', isAsked ? { webhookId, deliveryId, attempt } : null)
+  const { problem } = other
+  const data = isAsked ? other.data?.request : request
+  const isWhole = data && data.body !== null && !data.bodyCut
+  const headers = Object.entries(data?.headers ?? {})
+  return (
+    <Panel
+      title="Request"
+      actions={
+        isWhole && (
+          <Copy text={curlOf(data)} what="command">
+            Copy as curl
+          </Copy>
+        )
+      }
+    >
+      {problem && <ProblemNote problem={problem} />}
+      {isWhole && data.body !== null ? (
+        <MaybeJson text={data.body} what="body" />
       ) : (
-        <p class="faint">{whyNoAnswer(attempt)}</p>
+        <>
+          {delivery.payload !== null && <Json value={delivery.payload} what="payload" />}
+          <p class="hint">
+            {data && `${whyNoBody(data)} `}
+            {delivery.payload !== null && 'This is the payload of the event.'}
+          </p>
+        </>
+      )}
+      {headers.length > 0 && (
+        <>
+          <h3 class="part">Headers</h3>
+          <Code
+            text={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+            what="headers"
+          />
+          {isWhole && <Signed by={data} />}
+          <p class="hint">
+            Nothing of a request is kept: it is made again, with the settings and the secret that
+            the webhook has now.
+            {data?.changedAt && (
+              <>
+                {' '}
+                They were changed after this attempt, on <ExactTime at={data.changedAt} />.
+              </>
+            )}
+          </p>
+        </>
       )}
     </Panel>
+  )
+}
+
+/** How its signature comes about, with the values that it has. */
+function Signed({ by: { headers, body } }: { by: RequestOfAttempt }) {
+  const [name, signature] =
+    Object.entries(headers).find(([, value]) => /^sha256=[0-9a-f]{64}$/.test(value)) ?? []
+  if (!name || !signature || body === null) return null
+  const timestamp = headers[name.replace(/signature$/i, 'Timestamp')] ?? ''
+  return (
+    <details>
+      <summary>How it is signed</summary>
+      <p class="small">
+        The key is the whole text of the secret. What is signed is <code>{`${timestamp}.`}</code>{' '}
+        and the body as it is sent, {bytes(new Blob([body]).size)}, without a change of a space. Its
+        HMAC-SHA256 in hex, after <code>sha256=</code>, is the value of <code>{name}</code>:
+      </p>
+      <Code
+        text={`body='${inQuotes(shortened(body))}'\nprintf '%s' '${timestamp}.'"$body" | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET"\n# ${signature.slice('sha256='.length)}`}
+        what="command that signs"
+      />
+    </details>
+  )
+}
+
+const MOST_OF_BODY = 100_000
+const shortened = (body: string): string =>
+  body.length > MOST_OF_BODY ? `${body.slice(0, 200)}…` : body
+const inQuotes = (text: string): string => text.replaceAll("'", "'\\''")
+
+const curlOf = ({ url, headers, body }: RequestOfAttempt): string =>
+  [
+    `curl -X POST '${inQuotes(url)}'`,
+    ...Object.entries(headers)
+      // curl has them from the address and the body.
+      .filter(([name]) => !/^(host|content-length|connection)$/i.test(name))
+      .map(([name, value]) => `  -H '${inQuotes(`${name}: ${value}`)}'`),
+    `  --data-binary '${inQuotes(body ?? '')}'`,
+  ].join(' \\\n')
+
+const PHASES = ['Name', 'Connection', 'TLS', 'First byte', 'Rest'] as const
+const TONES = ['idle', 'accent', 'warn', 'ok', 'idle'] as const
+
+/** Where the time went. */
+function Phases({ of: { phases, address, durationMs } }: { of: Attempt }) {
+  if (!phases) return null
+  const parts = PHASES.flatMap((name, index) => {
+    const ms = phases[index]
+    return ms === null || ms === undefined ? [] : [{ name, ms, tone: TONES[index] }]
+  })
+  const total = Math.max(
+    1,
+    parts.reduce((sum, { ms }) => sum + ms, 0),
+  )
+  const said = parts.map(({ name, ms }) => `${name} ${duration(ms)}`).join(', ')
+  let x = 0
+  return (
+    <figure class="phases">
+      <svg viewBox={`0 0 ${total} 1`} preserveAspectRatio="none" role="img" aria-label={said}>
+        {parts.map(({ name, ms, tone }) => {
+          const from = x
+          x += ms
+          return <rect key={name} class={`bar ${tone}`} x={from} y={0} width={ms} height={1} />
+        })}
+      </svg>
+      <figcaption class="legend">
+        {parts.map(({ name, ms, tone }) => (
+          <span key={name} class="legend-item">
+            <i class={`swatch ${tone}`} />
+            {name} <b>{duration(ms)}</b>
+          </span>
+        ))}
+        <span class="legend-time">
+          {durationMs !== null && `${duration(durationMs)} in all`}
+          {address && (
+            <>
+              , to <bdi class="mono">{address}</bdi>
+            </>
+          )}
+        </span>
+      </figcaption>
+    </figure>
   )
 }
 
@@ -154,24 +329,37 @@ function whyNoAnswer({ responseBodyHidden, statusCode }: Attempt): string {
   return statusCode === null ? 'The receiver did not answer.' : 'The answer had no body.'
 }
 
-const Attempts = ({ delivery, shown }: { delivery: Delivery; shown: Attempt }) => (
-  <Panel title="Attempts" flush>
-    <ol class="attempts">
-      {delivery.attempts.map((one) => (
-        <li key={one.id}>
-          <Link to={deliveryHref(one)} current={one.id === shown.id}>
-            <span class="faint">{`#${one.attempt}`}</span>
-            <Badge tone={statusTone(one.status)}>{statusWord(one.status)}</Badge>
-            <span class="mono">{one.statusCode ?? one.error ?? ''}</span>
-            <span class="sub-line">
-              <Time at={one.attemptedAt} /> · {duration(one.durationMs)}
+/** All attempts on one line, oldest first, and the next one. */
+const Chain = ({ delivery, shown }: { delivery: Delivery; shown: Attempt }) => {
+  const inOrder = delivery.attempts.toReversed()
+  const next = delivery.attempts[0]?.nextAttemptAt
+  return (
+    <nav class="chain" aria-label="Attempts">
+      <ol>
+        {inOrder.map((one, index) => (
+          <li key={one.id}>
+            {index > 0 && <span class="faint small">{`+${sinceOf(inOrder[index - 1], one)}`}</span>}
+            <Link to={attemptHref(one)} current={one.id === shown.id}>
+              <span class="faint">{`#${one.attempt}`}</span>{' '}
+              <Badge tone={statusTone(one.status)}>{statusWord(one.status)}</Badge>{' '}
+              <span class="mono">{one.statusCode ?? one.error ?? ''}</span>
+            </Link>
+          </li>
+        ))}
+        {next && (
+          <li>
+            <span class="faint small">
+              next <Time at={next} />
             </span>
-          </Link>
-        </li>
-      ))}
-    </ol>
-  </Panel>
-)
+          </li>
+        )}
+      </ol>
+    </nav>
+  )
+}
+
+const sinceOf = (before: Attempt | undefined, { attemptedAt }: Attempt): string =>
+  duration(Math.max(0, Date.parse(attemptedAt) - Date.parse(before?.attemptedAt ?? attemptedAt)))
 
 function Redeliver({
   ids,

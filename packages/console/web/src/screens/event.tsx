@@ -1,7 +1,7 @@
 import { useCall } from '../state/queries.ts'
 import { cameFrom, usePlace } from '../state/router.ts'
 import { bytes } from '../text/format.ts'
-import { attemptsTable, TO_WEBHOOK } from '../ui/attempts-table.tsx'
+import { deliveriesTable, TO_WEBHOOK } from '../ui/attempts-table.tsx'
 import { Json } from '../ui/code.tsx'
 import { ExactTime, Facts, Id } from '../ui/facts.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
@@ -33,7 +33,7 @@ export function EventScreen({ name, id }: { name: string; id: string }) {
             </Panel>
             <Panel title="What came of it" flush>
               <PagedTable
-                {...attemptsTable(['event', 'delivery', 'webhook', 'next'], TO_WEBHOOK)}
+                {...deliveriesTable(['event', 'webhook', 'tenant'], TO_WEBHOOK)}
                 pages={{ rows: data.attempts, reload: event.reload }}
                 empty={
                   <Empty title="No attempts">

@@ -1,16 +1,20 @@
 import { useState } from 'preact/hooks'
 import type { TenantSummary } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
-import { justBefore } from '../state/names.ts'
 import { href } from '../state/router.ts'
 import { count } from '../text/format.ts'
 import { Button, Link } from '../ui/button.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
+import { SEARCH } from '../ui/filters.tsx'
 import { Empty } from '../ui/notes.tsx'
 import type { Column } from '../ui/table.tsx'
 import { PortalLinkDialog } from './portal-link-dialog.tsx'
 
-const FILTERS = [{ name: 'tenant', label: 'Begins with', placeholder: 'All' }]
+/** A text that the name follows, and nothing else before it: names are ASCII, and sorted by their bytes. */
+const justBefore = (name: string): string =>
+  `${name.slice(0, -1)}${String.fromCharCode(name.charCodeAt(name.length - 1) - 1)}~`.slice(0, 64)
+
+const FILTERS = [SEARCH, { name: 'tenant', label: 'Tenant', placeholder: 'All', more: true }]
 
 const columnTo = (
   name: string,
@@ -39,14 +43,13 @@ const COLUMNS: readonly Column<TenantSummary>[] = [
 export function TenantsScreen() {
   const { may } = useSession()
   const [linking, setLinking] = useState<string>()
-  const list = useList('tenants.list', FILTERS, ({ tenant }) =>
-    tenant ? { after: justBefore(tenant) } : {},
+  const list = useList('tenants.list', FILTERS, ({ tenant, search }) =>
+    tenant ? { after: justBefore(tenant), limit: 1 } : { ...(search && { search }) },
   )
   const { pages, values } = list
-  const start = values['tenant'] ?? ''
-  const rows = pages.rows?.filter(({ tenant }) => tenant.startsWith(start))
-  // They are sorted by name: after the first name without the prefix there is no other with it.
-  const hasMore = pages.hasMore === true && rows?.length === pages.rows?.length
+  const one = values['tenant'] ?? ''
+  const rows = pages.rows?.filter(({ tenant }) => one === '' || tenant === one)
+  const hasMore = pages.hasMore === true && one === ''
   const portal: Column<TenantSummary> = {
     name: 'Portal',
     kind: 'end',
@@ -62,7 +65,7 @@ export function TenantsScreen() {
       about="Customers of the application that have users, keys or webhooks here."
       actions={
         may('tenants:write') && (
-          <Button kind="primary" icon="plus" onClick={() => setLinking(start)}>
+          <Button kind="primary" icon="plus" onClick={() => setLinking(one)}>
             New portal link
           </Button>
         )

@@ -3,7 +3,7 @@
  * windows of a browser share one: whoever has the lock opens it, and tells the others what it hears.
  */
 import type { Hint } from './contract.ts'
-import { hint } from '../state/queries.ts'
+import { awaitStream, hint } from '../state/queries.ts'
 import { basePath, urlOf } from './call.ts'
 
 type Listener = () => void
@@ -25,6 +25,8 @@ let stream: EventSource | undefined
 let connected = false
 let wanted = false
 let failures = 0
+/** Called once, when the stream that was asked for is open, or is not. */
+let arrived: ((isOpen: boolean) => void) | undefined
 let retry: ReturnType<typeof setTimeout> | undefined
 /** While this window listens: how it stops. */
 let leave: AbortController | undefined
@@ -56,6 +58,7 @@ function begin(): void {
   if (leave) return
   const ending = new AbortController()
   leave = ending
+  arrived = awaitStream()
   const { signal } = ending
   if (!('locks' in navigator)) {
     connect(signal)
@@ -78,6 +81,7 @@ function begin(): void {
 function end(): void {
   leave?.abort()
   leave = undefined
+  arrived = undefined
   disconnect()
   others?.close()
   others = undefined
@@ -93,11 +97,11 @@ function heard(told: Told): void {
   } else if (stream) {
     // Only who has none listens to others.
   } else if ('state' in told) {
-    if (told.state && !connected) hint()
+    if (told.state && !connected) catchUp()
     setConnected(told.state)
   } else if ('opened' in told) {
     setConnected(true)
-    hint()
+    catchUp()
   } else if ('refused' in told) refused()
   else hint(told.hint)
 }
@@ -110,8 +114,7 @@ function connect(signal: AbortSignal): void {
     failures = 0
     setConnected(true)
     tell({ opened: true })
-    // There were no hints of changes from before the stream was open.
-    hint()
+    catchUp()
   })
   opened.addEventListener('error', () => {
     if (stream !== opened) return
@@ -131,6 +134,13 @@ function connect(signal: AbortSignal): void {
   })
 }
 
+/** There were no hints of changes from before the stream was open. */
+function catchUp(): void {
+  if (arrived) arrived(true)
+  else hint()
+  arrived = undefined
+}
+
 function disconnect(): void {
   clearTimeout(retry)
   stream?.close()
@@ -138,6 +148,8 @@ function disconnect(): void {
 }
 
 function refused(): void {
+  arrived?.(false)
+  arrived = undefined
   for (const listener of lost) listener()
 }
 

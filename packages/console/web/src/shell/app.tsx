@@ -26,6 +26,8 @@ export function App() {
     // Another person sees nothing of what was read for this one.
     if (whoIs(loaded) !== whoIs(session)) queries.clear()
     setEnded(undefined)
+    // Before the screens read anything: they wait for it.
+    if (loaded.signedIn) openStream()
     setSession(loaded)
     setProblem(undefined)
   }

@@ -1,6 +1,8 @@
-/** Go to a screen by its name, or to whatever an id that was pasted names. */
-import { useId, useState } from 'preact/hooks'
-import type { SignedIn } from '../server/contract.ts'
+/** Go to a screen or a thing by its name, or to whatever an id that was pasted names. */
+import { useEffect, useId, useState } from 'preact/hooks'
+import type { Features, Right, SignedIn } from '../server/contract.ts'
+import { searchOf, webhookName } from '../state/names.ts'
+import { useCall } from '../state/queries.ts'
 import { go, href } from '../state/router.ts'
 import { isUuid } from '../text/format.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -22,10 +24,12 @@ export function Jump({ onClose }: { onClose: () => void }) {
   const paths = openScreens(session)
   const open = new Set(paths.map(({ path }) => path))
   const wanted = text.trim()
+  const named = useNamed(wanted, session)
   const targets: JumpTarget[] = [
     ...paths
       .filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()))
       .map(({ name, icon, path }) => ({ name, icon, to: href(path) })),
+    ...named.filter(({ screen }) => open.has(screen)),
     ...targetsById(wanted, session).filter(({ screen }) => open.has(screen)),
   ]
   const follow = (target: JumpTarget | undefined) => {
@@ -39,11 +43,11 @@ export function Jump({ onClose }: { onClose: () => void }) {
         <input
           type="text"
           role="combobox"
-          aria-label="A screen, or an id of an event, a delivery, a webhook or a key"
+          aria-label="A screen, a name, or an id of an event, a delivery, a webhook or a key"
           aria-expanded="true"
           aria-controls={id}
           aria-activedescendant={targets.length > 0 ? `${id}-${chosen}` : undefined}
-          placeholder="A screen, or an id that you paste"
+          placeholder="A screen, a name, or an id that you paste"
           autocomplete="off"
           value={text}
           onInput={({ currentTarget }) => {
@@ -79,6 +83,47 @@ export function Jump({ onClose }: { onClose: () => void }) {
       </div>
     </Dialog>
   )
+}
+
+const PAUSE_MS = 250
+const MOST_NAMED = 5
+
+/** Webhooks, keys, users and tenants whose names have words that begin so. */
+function useNamed(text: string, { can, features }: SignedIn): (JumpTarget & { screen: string })[] {
+  const [paused, setPaused] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(text), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  const search = LIKE_A_SECRET.test(paused) || isUuid(paused) ? undefined : searchOf(paused)
+  const inputOf = (right: Right, needs?: keyof Features) =>
+    search && can.includes(right) && (!needs || features[needs])
+      ? { search, limit: MOST_NAMED }
+      : null
+  const webhooks = useCall('webhooks.list', inputOf('webhooks:read', 'webhooks'))
+  const keys = useCall('keys.list', inputOf('keys:read', 'auth'))
+  const users = useCall('users.list', inputOf('users:read', 'auth'))
+  const tenants = useCall('tenants.list', inputOf('tenants:read'))
+  const target = (screen: IconName, what: string, name: string, path: string) => ({
+    screen,
+    icon: screen,
+    name: `${what} ${name}`,
+    to: path,
+  })
+  return [
+    ...(tenants.data?.items ?? []).map(({ tenant }) =>
+      target('tenants', 'Tenant', tenant, href('tenants', { tenant })),
+    ),
+    ...(webhooks.data?.items ?? []).map((one) =>
+      target('webhooks', 'Webhook', webhookName(one), href(`webhooks/${one.id}`)),
+    ),
+    ...(users.data?.items ?? []).map(({ id, name, email }) =>
+      target('users', 'User', email ? `${name}, ${email}` : name, href(`users/${id}`)),
+    ),
+    ...(keys.data?.items ?? []).map(({ id, label, keyPrefix }) =>
+      target('keys', 'Key', label ?? `${keyPrefix}…`, href(`keys/${id}`)),
+    ),
+  ]
 }
 
 /** Letters, and then what no person has thought of. */

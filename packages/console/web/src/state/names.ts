@@ -1,7 +1,9 @@
 /** Names that many screens show. They are kept from one screen to the next. */
+import { useQuery } from '@tanstack/preact-query'
+import { call } from '../server/call.ts'
 import type { Webhook } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
-import { useCall } from './queries.ts'
+import { queries, useCall } from './queries.ts'
 
 const KEPT = { gcTime: 300_000, staleTime: 30_000 }
 const MOST = 200
@@ -29,31 +31,74 @@ export function useWebhooks() {
   const items = data?.items ?? []
   return {
     items,
-    whole: data?.next === null,
-    find: (id: string) => items.find((one) => one.id === id),
+    /** `undefined` until it is known. */
+    whole: data && data.next === null,
   }
 }
 
-const SUGGESTED = 20
-/** Tenants whose name begins so. None where the session does not see the list. */
-export function useTenants(start: string): readonly string[] {
-  const { may } = useSession()
-  const wanted = start.trim()
-  const { data } = useCall(
-    'tenants.list',
-    may('tenants:read') ? { limit: SUGGESTED, ...(wanted && { after: justBefore(wanted) }) } : null,
-    KEPT,
-  )
-  const names = (data?.items ?? []).map(({ tenant }) => tenant)
-  return names.filter((name) => name.startsWith(wanted))
+/** Asked for in the same moment, they are read together. */
+let asked: { id: string; tell: (webhook: Webhook | null) => void }[] = []
+
+/** One of the rows of a list. */
+function readWebhook(id: string): Promise<Webhook | null> {
+  if (asked.length === 0) setTimeout(() => void readAsked())
+  return new Promise((tell) => asked.push({ id, tell }))
 }
 
-/** A text that all names which begin so follow, and nothing else before them: names are ASCII. */
-export const justBefore = (start: string): string =>
-  `${start.slice(0, -1)}${String.fromCharCode(start.charCodeAt(start.length - 1) - 1)}~`.slice(
-    0,
-    64,
+async function readAsked(): Promise<void> {
+  const all = asked
+  asked = []
+  for (let at = 0; at < all.length; at += MOST) {
+    const some = all.slice(at, at + MOST)
+    const ids = [...new Set(some.map(({ id }) => id))]
+    // Without its name a row has its id.
+    const { items } = await call('webhooks.list', { ids, limit: MOST }).catch(() => ({
+      items: [] as Webhook[],
+    }))
+    for (const { id, tell } of some) tell(items.find((one) => one.id === id) ?? null)
+  }
+}
+
+/** A webhook for its name: of the newest, or read with the others that are shown. */
+export function useWebhook(id: string): Webhook | undefined {
+  const { items, whole } = useWebhooks()
+  const known = items.find((one) => one.id === id)
+  const isAsked = useReadable() && known === undefined && whole === false && id !== ''
+  const { data } = useQuery(
+    { ...KEPT, queryKey: ['webhooks.name', id], queryFn: () => readWebhook(id), enabled: isAsked },
+    queries,
   )
+  return known ?? data ?? undefined
+}
+
+const SUGGESTED = 20
+
+/** A text that lists are searched for by name: they ask for a letter or a digit. */
+export const searchOf = (typed: string): string | undefined =>
+  /[\p{L}\p{N}]/u.test(typed) ? typed.trim().slice(0, 200) : undefined
+
+/** Webhooks whose name or address has words that begin so: the newest where nothing is typed. */
+export function useFoundWebhooks(typed: string): readonly Webhook[] {
+  const search = searchOf(typed)
+  const { data } = useCall(
+    'webhooks.list',
+    useReadable() ? { limit: SUGGESTED, ...(search && { search }) } : null,
+    KEPT,
+  )
+  return data?.items ?? []
+}
+
+/** Tenants in whose name a word begins so. None where the session does not see the list. */
+export function useTenants(typed: string): readonly string[] {
+  const { may } = useSession()
+  const search = searchOf(typed)
+  const { data } = useCall(
+    'tenants.list',
+    may('tenants:read') ? { limit: SUGGESTED, ...(search && { search }) } : null,
+    KEPT,
+  )
+  return (data?.items ?? []).map(({ tenant }) => tenant)
+}
 
 /** The events that webhooks may subscribe to. */
 export function useCatalogue() {

@@ -3,6 +3,7 @@
  * and after a change by the user.
  */
 import {
+  hashKey,
   keepPreviousData,
   MutationCache,
   QueryClient,
@@ -13,7 +14,7 @@ import {
   type Query,
   type UseQueryResult,
 } from '@tanstack/preact-query'
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CallInput, CallName, CallResult, Hint, Page } from '../server/contract.ts'
 import { asProblem, call, mayPass, type Problem } from '../server/call.ts'
 
@@ -36,9 +37,11 @@ const TOPICS: Record<string, readonly Topic[]> = {
   handlers: ['deliveries'],
   pauses: ['deliveries'],
   // A form is filled from them, and keeps what it was filled with.
+  'webhooks.name': [],
   'webhooks.secrets': [],
   'webhooks.tryFilter': [],
   'webhooks.recover': [],
+  'webhooks.recoverMany': [],
   // What was made is on show, in a dialog that goes with the old key.
   'keys.rotate': [],
 }
@@ -65,6 +68,38 @@ export const queries = new QueryClient({
   }),
 })
 
+/** How long a read waits for the stream of hints. */
+const GATE_MS = 1500
+let gate: Promise<void> | undefined
+/** What was read, or was being read, before the stream was asked for: it may have changed until it is open. */
+let before: readonly Query[] = []
+
+/**
+ * The stream is being opened: reads wait for it, a moment at most. What changes after it is open is hinted at, so
+ * that nothing has to be read twice. Returns what to call when it is open, or refused.
+ */
+export function awaitStream(): (isOpen: boolean) => void {
+  before = queries.getQueryCache().findAll({ predicate: isOf() })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const opened = promise.then(() => {
+    if (gate === opened) gate = undefined
+  })
+  gate = opened
+  setTimeout(resolve, GATE_MS)
+  return (isOpen) => {
+    // Where it took longer, other reads did not wait for it.
+    if (isOpen)
+      hintOf(gate === opened ? before : queries.getQueryCache().findAll({ predicate: isOf() }))
+    before = []
+    resolve()
+  }
+}
+
+async function gated<Result>(read: () => Promise<Result>): Promise<Result> {
+  await gate
+  return read()
+}
+
 /** At most one read in this time, for however many hints. */
 const QUIET_MS = 1500
 /** A read that is under way for longer than this after a hint is ended, and begun again. */
@@ -73,21 +108,42 @@ const hinted = new Map<Query, number>()
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /** What is shown of the topic, or of all, is read again: soon, then at most every {@link QUIET_MS}. */
-export function hint(topic?: Topic): void {
-  for (const query of queries.getQueryCache().findAll({ predicate: isOf(topic && [topic]) }))
-    if (!hinted.has(query)) hinted.set(query, Date.now())
-  timer ??= setTimeout(readHinted, QUIET_MS)
+export const hint = (topic?: Topic): void =>
+  hintOf(queries.getQueryCache().findAll({ predicate: isOf(topic && [topic]) }))
+
+function hintOf(changed: readonly Query[]): void {
+  for (const query of changed) if (!hinted.has(query)) hinted.set(query, Date.now())
+  if (hinted.size > 0) timer ??= setTimeout(readHinted, QUIET_MS)
 }
+
+/** Rows under a pointer that moves would go from under it as they are clicked. */
+const HOVERED_MS = 2000
+let hoveredAt = 0
+addEventListener('pointermove', ({ target }) => {
+  if (target instanceof Element && target.closest('.rows')) hoveredAt = Date.now()
+})
+const isHovered = (): boolean => Date.now() - hoveredAt < HOVERED_MS
+/** The reader of a list has scrolled into it. */
+const isScrolled = (): boolean =>
+  (document.querySelector('main .rows')?.getBoundingClientRect().top ?? 0) < 0
+
+/** Of lists that are shown: counts what is new without showing it. */
+const looks = new Map<string, () => Promise<void>>()
 
 function readHinted(): void {
   timer = undefined
   for (const [query, at] of hinted) {
     // Where answers take longer than the time between two hints, none would ever be shown.
     if (query.state.fetchStatus === 'fetching' && Date.now() - at < PATIENCE_MS) continue
+    const look = looks.get(query.queryHash)
+    if (look && isHovered()) continue
     hinted.delete(query)
     // A list that was read further stays as it is: its reader would lose the place.
     const { pages = [] } = (query.state.data ?? {}) as Partial<InfiniteData<unknown>>
-    if (pages.length > 1) continue
+    if (look && (pages.length > 1 || isScrolled())) {
+      void look()
+      continue
+    }
     const one = { queryKey: query.queryKey, exact: true }
     void queries.cancelQueries(one).then(() => queries.invalidateQueries(one))
   }
@@ -142,7 +198,9 @@ export function useCall<Name extends CallName>(
       ...options,
       queryKey,
       queryFn: ({ signal }) =>
-        call(name, (typeof input === 'function' ? input() : input) as CallInput<Name>, signal),
+        gated(() =>
+          call(name, (typeof input === 'function' ? input() : input) as CallInput<Name>, signal),
+        ),
       enabled: input !== null,
       ...(!options.refetchInterval && { refetchInterval: untilAnswered }),
     },
@@ -165,6 +223,10 @@ export interface Pages<Row> {
   rows: readonly Row[] | undefined
   problem?: Problem | undefined
   hasMore?: boolean
+  /** How many rows are new since it was read, where its reader has scrolled or read further. */
+  fresh?: number
+  /** Reads it anew, from its beginning. */
+  refresh?: () => void
   /** The page ended early: there may be more of what is looked for, further on. */
   isCut?: boolean
   /** Other filters are being read: the rows are still those of the former ones. */
@@ -186,8 +248,10 @@ export function usePages<Name extends ListName>(
   const read = useInfiniteQuery<Part, Error, InfiniteData<Part>, unknown[], string | null>(
     {
       queryKey,
-      queryFn: async ({ signal, pageParam: after }) =>
-        (await call(name, { ...input, ...(after && { after }) }, signal)) as Part,
+      queryFn: ({ signal, pageParam: after }) =>
+        gated(
+          async () => (await call(name, { ...input, ...(after && { after }) }, signal)) as Part,
+        ),
       initialPageParam: null,
       getNextPageParam: ({ next }) => next,
       // Who comes back finds the rows that were shown, and who filters sees no empty list meanwhile.
@@ -197,7 +261,13 @@ export function usePages<Name extends ListName>(
     queries,
   )
   const { data, problem, reload } = useAnswer(queryKey, read)
+  const { fresh, refresh } = useFresh(queryKey, data?.pages[0]?.items, async () => {
+    const { items } = (await call(name, input)) as Part
+    return items
+  })
   return {
+    fresh,
+    refresh,
     rows: data?.pages.flatMap(({ items }) => items),
     problem,
     isFormer: read.isPlaceholderData,
@@ -207,6 +277,38 @@ export function usePages<Name extends ListName>(
     more: () => void read.fetchNextPage(),
     reload,
   }
+}
+
+/** What is new in a list whose rows stay where they are. */
+function useFresh<Row>(
+  queryKey: readonly unknown[],
+  shown: readonly Row[] | undefined,
+  read: () => Promise<readonly Row[]>,
+) {
+  const hash = hashKey(queryKey)
+  const [found, setFound] = useState({ of: shown, count: 0 })
+  const latest = useRef({ shown, read })
+  latest.current = { shown, read }
+  useEffect(() => {
+    looks.set(hash, async () => {
+      const rows = await latest.current.read().catch(() => [])
+      const known = new Set(latest.current.shown?.map(nameOf))
+      const count = rows.filter((row) => !known.has(nameOf(row))).length
+      setFound({ of: latest.current.shown, count })
+    })
+    return () => void looks.delete(hash)
+  }, [hash])
+  const refresh = () => {
+    scrollTo(0, 0)
+    void queries.resetQueries({ queryKey, exact: true })
+  }
+  return { fresh: found.of === shown ? found.count : 0, refresh }
+}
+
+/** Rows have an id, or are told apart by their names. */
+const nameOf = (row: unknown): string => {
+  const { id, tenant, name } = row as Partial<Record<'id' | 'tenant' | 'name', string>>
+  return [tenant, name, id].join('/')
 }
 
 export interface Change<Input> {

@@ -1,5 +1,11 @@
 /** The name and the colour of each state, and what each error means. */
-import type { ApiKey, DeliveryStatus, InboundOutcome, Webhook } from '../server/contract.ts'
+import type {
+  ApiKey,
+  Attempt,
+  DeliveryStatus,
+  InboundOutcome,
+  Webhook,
+} from '../server/contract.ts'
 import type { Tone } from '../ui/facts.tsx'
 
 const STATUS: Record<DeliveryStatus, { tone: Tone; word: string }> = {
@@ -8,8 +14,21 @@ const STATUS: Record<DeliveryStatus, { tone: Tone; word: string }> = {
   dead: { tone: 'bad', word: 'Dead' },
   skipped: { tone: 'idle', word: 'Skipped' },
 }
-/** To choose one from. */
+/** To choose one from: of attempts. */
 export const STATUSES = Object.entries(STATUS).map(([value, { word }]) => ({ value, label: word }))
+const RETRYING = { tone: 'busy', word: 'Retrying' } as const
+/** Of deliveries: what an attempt that failed means for its delivery. */
+export const DELIVERY_STATES = STATUSES.map(({ value, label }) => ({
+  value,
+  label: value === 'failed' ? RETRYING.word : label,
+}))
+/** Of a delivery, by its latest attempt. The test that probes a disabled webhook is not tried again. */
+export const deliveryState = ({
+  status,
+  isTest,
+  nextAttemptAt,
+}: Pick<Attempt, 'status' | 'isTest' | 'nextAttemptAt'>): State =>
+  status === 'failed' && !(isTest && nextAttemptAt === null) ? RETRYING : STATUS[status]
 export const statusTone = (status: DeliveryStatus): Tone => STATUS[status].tone
 export const statusWord = (status: DeliveryStatus): string => STATUS[status].word
 

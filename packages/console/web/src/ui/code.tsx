@@ -10,7 +10,16 @@ const FOLDED_CHARACTERS = 4000
 /** What the page lays out at once: megabytes of text would hold it up for seconds. */
 const STEP_CHARACTERS = 100_000
 
-export function Code({ text, what }: { text: string; what: string }) {
+export function Code({
+  text,
+  what,
+  original = text,
+}: {
+  text: string
+  what: string
+  /** What it was before it was indented: that is copied, and has the size that is said. */
+  original?: string
+}) {
   const [characters, setCharacters] = useState(FOLDED_CHARACTERS)
   const folded = withoutTurns(fold(text, characters))
   const rest = text.length - fold(text, characters).length
@@ -20,7 +29,7 @@ export function Code({ text, what }: { text: string; what: string }) {
         <code>{folded}</code>
       </pre>
       <figcaption>
-        <span class="faint">{bytes(new Blob([text]).size)}</span>
+        <span class="faint">{bytes(new Blob([original]).size)}</span>
         {rest > 0 && (
           <Button kind="quiet" onClick={() => setCharacters(nextStep(characters))}>
             {`Show more (${count(rest)} characters left)`}
@@ -31,7 +40,7 @@ export function Code({ text, what }: { text: string; what: string }) {
             Fold
           </Button>
         )}
-        <Copy text={text} what={what} />
+        <Copy text={original} what={what} />
       </figcaption>
     </figure>
   )
@@ -53,7 +62,7 @@ export const Json = ({ value, what }: { value: unknown; what: string }) => (
 
 /** Text that may be JSON: indented where it is. */
 export function MaybeJson({ text, what }: { text: string; what: string }) {
-  return <Code text={indented(text)} what={what} />
+  return <Code text={indented(text)} original={text} what={what} />
 }
 
 function indented(text: string): string {

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ago, exact, shortId } from '../text/format.ts'
-import { IconButton, Link } from './button.tsx'
+import { Button, IconButton, Link } from './button.tsx'
 import { say } from './toasts.tsx'
 
 const ticking = new Set<() => void>()
@@ -35,7 +35,16 @@ export const ExactTime = ({ at, fine = false }: { at: string; fine?: boolean }) 
  * Where the browser does not allow it, on plain HTTP or in a frame without `clipboard-write`, the whole
  * text is shown, selected, to be copied by hand.
  */
-export function Copy({ text, what }: { text: string; what: string }) {
+export function Copy({
+  text,
+  what,
+  children,
+}: {
+  text: string
+  what: string
+  /** What the button says. @default an icon */
+  children?: string
+}) {
   const [state, setState] = useState<'idle' | 'done' | 'refused'>('idle')
   const byHand = useRef<HTMLInputElement>(null)
   useEffect(() => byHand.current?.select(), [state])
@@ -53,6 +62,13 @@ export function Copy({ text, what }: { text: string; what: string }) {
   }
   if (state === 'refused') {
     return <input ref={byHand} class="by-hand mono" aria-label={what} value={text} readOnly />
+  }
+  if (children) {
+    return (
+      <Button icon={state === 'done' ? 'check' : 'copy'} onClick={() => void copy()}>
+        {children}
+      </Button>
+    )
   }
   return (
     <IconButton

@@ -1,8 +1,17 @@
 /** The filters of a list. They are part of the URL, so that a link shows what its sender saw. */
 import { useEffect, useState } from 'preact/hooks'
 import { useSession } from '../shell/session.ts'
-import { useCatalogue, useTenants, useWebhooks, webhookName } from '../state/names.ts'
-import { fromLocal, toLocal } from '../text/format.ts'
+import type { Webhook } from '../server/contract.ts'
+import {
+  searchOf,
+  useCatalogue,
+  useFoundWebhooks,
+  useTenants,
+  useWebhook,
+  useWebhooks,
+  webhookName,
+} from '../state/names.ts'
+import { fromLocal, isUuid, shortId, toLocal } from '../text/format.ts'
 import { Button } from './button.tsx'
 import { Select, TextField, type Choice } from './field.tsx'
 
@@ -32,6 +41,13 @@ export const TENANT = {
 } as const
 export const EVENT = { name: 'event', label: 'Event', kind: 'event' } as const
 export const WEBHOOK = { name: 'webhookId', label: 'Webhook', kind: 'webhook' } as const
+/** Beginnings of words, as the list finds them. */
+export const SEARCH = {
+  name: 'search',
+  label: 'Name',
+  placeholder: 'Any',
+  read: (typed: string) => searchOf(typed) ?? '',
+} as const
 /** From when, and until when. */
 export const SPAN = [
   { name: 'since', label: 'From', kind: 'time', more: true },
@@ -150,14 +166,51 @@ const EventField = (props: FieldProps) => <TypedField {...props} list={useCatalo
 
 const TenantChoice = (props: FieldProps) => <TypedField {...props} list={useTenants(props.value)} />
 
-/** A choice of names where there are few webhooks; else a field for the id. */
+/** A choice of names where there are few webhooks; else a field that searches them. */
 function WebhookField(props: FieldProps) {
+  const { filter, value } = props
   const { items, whole } = useWebhooks()
-  const label = `${props.filter.label} id`
-  if (!whole || (props.value && !items.some(({ id }) => id === props.value)))
-    return <TypedField {...props} filter={{ ...props.filter, label }} />
+  const isKnown = value === '' || items.some(({ id }) => id === value)
+  if (whole === false || (whole && !isKnown)) return <WebhookSearch {...props} />
   const choices = items.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) }))
+  // Until the names are there.
+  const chosen = isKnown ? [] : [{ value, label: shortId(value) }]
   return (
-    <Field {...props} filter={{ name: props.filter.name, label: props.filter.label, choices }} />
+    <Field
+      {...props}
+      filter={{ name: filter.name, label: filter.label, choices: [...chosen, ...choices] }}
+    />
+  )
+}
+
+/** Names may be alike: the end of the id tells them apart. */
+const namedById = (webhook: Webhook): string => `${webhookName(webhook)} ${shortId(webhook.id)}`
+
+function WebhookSearch({ filter: { label }, value, onValue }: FieldProps) {
+  const chosen = useWebhook(value)
+  const name = chosen ? namedById(chosen) : value
+  const [typed, setTyped] = useState(name)
+  const [searched, setSearched] = useState('')
+  useEffect(() => setTyped(name), [name])
+  useEffect(() => {
+    const timer = setTimeout(() => setSearched(typed === name ? '' : typed), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [typed, name])
+  const found = useFoundWebhooks(searched)
+  const take = (text: string) => {
+    setTyped(text)
+    const one = found.find((webhook) => namedById(webhook) === text)
+    if (one) onValue(one.id)
+    else if (text.trim() === '' || isUuid(text.trim())) onValue(text.trim())
+  }
+  return (
+    <TextField
+      label={label}
+      type="search"
+      value={typed}
+      onValue={take}
+      placeholder="Name, address or id"
+      list={found.map(namedById)}
+    />
   )
 }

@@ -107,6 +107,8 @@ export function PagedTable<Row>({
     hasMore,
     isCut,
     isFormer = false,
+    fresh = 0,
+    refresh,
     loadingMore = false,
     more,
     reload,
@@ -121,6 +123,9 @@ export function PagedTable<Row>({
           It stopped after a moment, so as not to burden the database. Go on with older rows.
         </Empty>
       )}
+      <div class="fresh" role="status">
+        {fresh > 0 && <Button kind="primary" onClick={() => refresh?.()}>{`${fresh} new`}</Button>}
+      </div>
       {rows && rows.length > 0 && (
         <div class="rows" aria-busy={isFormer}>
           <Table {...table} rows={rows} />

@@ -6,7 +6,7 @@ import { keyState } from '../../text/states.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Badge, Tags, Time } from '../../ui/facts.tsx'
 import { choicesOf } from '../../ui/field.tsx'
-import { TENANT } from '../../ui/filters.tsx'
+import { SEARCH, TENANT } from '../../ui/filters.tsx'
 import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import type { Column } from '../../ui/table.tsx'
@@ -23,6 +23,7 @@ const daysSince = (iso: string): string =>
   iso && String(Math.round((Date.now() - new Date(iso).getTime()) / DAY_MS))
 
 const FILTERS = [
+  SEARCH,
   {
     name: 'state',
     label: 'State',

@@ -93,6 +93,7 @@ function Charts({
           at={at}
           to={(since) =>
             href('deliveries', {
+              rows: 'attempts',
               webhookId: of,
               since,
               until: new Date(new Date(since).getTime() + span).toISOString(),

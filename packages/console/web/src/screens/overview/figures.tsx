@@ -29,7 +29,7 @@ export function Figures({ stats: { data, problem } }: { stats: Answer<Stats> }) 
         {shortCount(delivered)}
       </Figure>
       <Figure
-        to={href('deliveries', { status: 'failed', since })}
+        to={href('deliveries', { rows: 'attempts', status: 'failed', since })}
         name="Failed, tried again"
         known={data}
         tone={failed > 0 ? 'warn' : ''}

@@ -6,11 +6,13 @@ import { Button, Link } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Time } from '../../ui/facts.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { TENANT } from '../../ui/filters.tsx'
+import { SEARCH, TENANT } from '../../ui/filters.tsx'
 import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { TenantField, TenantName } from '../../ui/tenant.tsx'
+
+const FILTERS = [{ ...SEARCH, label: 'Name or e-mail' }, TENANT]
 
 const userHref = ({ id }: User): string => href(`users/${id}`)
 
@@ -36,7 +38,7 @@ const COLUMNS: readonly Column<User>[] = [
 export function UsersScreen() {
   const { may } = useSession()
   const [making, setMaking] = useState(false)
-  const list = useList('users.list', [TENANT])
+  const list = useList('users.list', FILTERS)
   const add = may('users:write') && (
     <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
       New user
@@ -51,7 +53,7 @@ export function UsersScreen() {
       label="Users"
       to={userHref}
       columns={COLUMNS}
-      unmatched="This tenant has no user"
+      unmatched="No user matches"
       advice=""
       empty={
         <Empty title="No users yet" action={add}>

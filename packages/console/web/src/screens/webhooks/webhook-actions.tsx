@@ -1,17 +1,16 @@
 /** What can be done with a webhook: test, pause, rotate, recover, delete. */
 import { useState } from 'preact/hooks'
 import type { Webhook } from '../../server/contract.ts'
-import { useCatalogue } from '../../state/names.ts'
 import { useChange } from '../../state/queries.ts'
 import { go, href } from '../../state/router.ts'
 import { Button } from '../../ui/button.tsx'
 import { DeleteDialog } from '../../ui/delete-dialog.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Select } from '../../ui/field.tsx'
 import { ProblemNote } from '../../ui/notes.tsx'
 import { RotateDialog } from '../../ui/rotate-dialog.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { say } from '../../ui/toasts.tsx'
+import { Composer } from './composer.tsx'
 import { RecoverDialog } from './recover-dialog.tsx'
 
 type DialogName = 'test' | 'pause' | 'rotate' | 'recover' | 'missed' | 'delete' | null
@@ -67,11 +66,12 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         <RecoverDialog
           webhook={webhook}
           title="Send what it missed while it was paused"
+          what="missing"
           since={pausedAt}
           onClose={close}
         />
       )}
-      {dialog === 'test' && <TestDialog webhook={webhook} onClose={close} />}
+      {dialog === 'test' && <Composer webhook={webhook} onClose={close} />}
       {dialog === 'rotate' && (
         <RotateDialog
           title="Rotate the secret"
@@ -104,37 +104,5 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         </DeleteDialog>
       )}
     </>
-  )
-}
-
-function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
-  const { data } = useCatalogue()
-  const [event, setEvent] = useState('')
-  const examples = (data?.items ?? []).filter(({ example }) => example !== null)
-  return (
-    <FormDialog
-      title="Send a test"
-      submit="Send"
-      call="webhooks.test"
-      input={() => ({ id: webhook.id, ...(event && { event }) })}
-      done={() => 'Test queued'}
-      onDone={() => go(href(`webhooks/${webhook.id}/deliveries`))}
-      onClose={onClose}
-    >
-      <p>
-        One event goes to this webhook alone, signed as any other, with a header that marks it as a
-        test.
-        {!webhook.active && ' The webhook is not active: the test waits until it is.'}
-      </p>
-      <Select
-        label="Event"
-        value={event}
-        onValue={setEvent}
-        choices={[
-          { value: '', label: 'webhook.test' },
-          ...examples.map(({ name }) => ({ value: name, label: `${name} (its example)` })),
-        ]}
-      />
-    </FormDialog>
   )
 }

@@ -80,19 +80,23 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
             <Secret text={webhook.publicKey} what="public key" />
           </>
         )}
-        {may('webhooks:write') && <Signing id={id} />}
+        {may('webhooks:write') && (
+          <>
+            <h3 class="part">Secret</h3>
+            <SigningSecret id={id} />
+          </>
+        )}
       </Panel>
     </>
   )
 }
 
 /** The secret is loaded only when it is to be shown. */
-function Signing({ id }: { id: string }) {
+export function SigningSecret({ id }: { id: string }) {
   const [asked, setAsked] = useState(false)
   const { data, problem, loading, reload } = useCall('webhooks.secrets', asked ? { id } : null)
   return (
     <>
-      <h3 class="part">Secret</h3>
       {data ? (
         <Secret text={data.secret} what="secret" />
       ) : (

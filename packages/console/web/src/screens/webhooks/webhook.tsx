@@ -4,7 +4,7 @@ import { useSession } from '../../shell/session.ts'
 import { useCall, usePages } from '../../state/queries.ts'
 import { cameFrom, href } from '../../state/router.ts'
 import { webhookState } from '../../text/states.ts'
-import { attemptsTable } from '../../ui/attempts-table.tsx'
+import { deliveriesTable } from '../../ui/attempts-table.tsx'
 import { plural } from '../../text/format.ts'
 import { webhookName } from '../../state/names.ts'
 import { Link } from '../../ui/button.tsx'
@@ -15,6 +15,7 @@ import { PagedTable } from '../../ui/table.tsx'
 import { ByWhom } from '../audit.tsx'
 import { EditWebhook } from './edit-webhook.tsx'
 import { NewWebhookScreen } from './new-webhook.tsx'
+import { Verify } from './verify.tsx'
 import { WebhookActions } from './webhook-actions.tsx'
 import { WebhookOverview } from './webhook-overview.tsx'
 
@@ -22,6 +23,7 @@ const TABS = [
   ['', 'Overview'],
   ['deliveries', 'Deliveries'],
   ['dead-letters', 'Dead letters'],
+  ['verify', 'How to verify'],
   ['settings', 'Settings'],
 ] as const
 
@@ -35,7 +37,7 @@ function OneWebhook({ id, tab }: { id: string; tab: string }) {
   const tabs = TABS.filter(
     ([path]) =>
       (path !== 'settings' || may('webhooks:write')) &&
-      (path === '' || path === 'settings' || may('deliveries:read')),
+      (['', 'settings', 'verify'].includes(path) || may('deliveries:read')),
   )
   return (
     <Screen
@@ -60,6 +62,7 @@ function OneWebhook({ id, tab }: { id: string; tab: string }) {
             {tab === '' && <WebhookOverview webhook={webhook} />}
             {tab === 'deliveries' && <Deliveries id={id} dead={false} />}
             {tab === 'dead-letters' && <Deliveries id={id} dead />}
+            {tab === 'verify' && <Verify webhook={webhook} />}
             {tab === 'settings' && <EditWebhook webhook={webhook} />}
             {!tabs.some(([path]) => path === tab) && (
               <Panel>
@@ -145,7 +148,10 @@ function WebhookProblem({
 }
 
 function Deliveries({ id, dead }: { id: string; dead: boolean }) {
-  const pages = usePages(dead ? 'deadLetters.list' : 'deliveries.list', { webhookId: id })
+  const pages = usePages(dead ? 'deadLetters.list' : 'deliveries.list', {
+    webhookId: id,
+    latest: true,
+  })
   return (
     <>
       <p class="after-tabs">
@@ -155,7 +161,7 @@ function Deliveries({ id, dead }: { id: string; dead: boolean }) {
       </p>
       <Panel flush>
         <PagedTable
-          {...attemptsTable(dead ? ['webhook', 'status', 'next'] : ['webhook', 'next'])}
+          {...deliveriesTable(dead ? ['webhook', 'status'] : ['webhook'])}
           pages={pages}
           empty={
             dead ? (

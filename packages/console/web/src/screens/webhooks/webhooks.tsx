@@ -6,13 +6,14 @@ import { webhookState } from '../../text/states.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, Tags, Time } from '../../ui/facts.tsx'
 import { choicesOf } from '../../ui/field.tsx'
-import { TENANT } from '../../ui/filters.tsx'
+import { SEARCH, TENANT } from '../../ui/filters.tsx'
 import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 
 const FILTERS = [
+  { ...SEARCH, label: 'Name or address' },
   TENANT,
   {
     name: 'state',

@@ -1,0 +1,121 @@
+/** Sends one event to one webhook as a test: its example, or a payload of one's own. The result is shown in place. */
+import { useState } from 'preact/hooks'
+import type { Webhook } from '../../server/contract.ts'
+import { useSession } from '../../shell/session.ts'
+import { useCatalogue } from '../../state/names.ts'
+import { useCall } from '../../state/queries.ts'
+import { duration } from '../../text/format.ts'
+import { deliveryState, errorMeaning } from '../../text/states.ts'
+import { attemptHref } from '../../ui/attempts-table.tsx'
+import { Link } from '../../ui/button.tsx'
+import { MaybeJson } from '../../ui/code.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Badge } from '../../ui/facts.tsx'
+import { Select, TextArea } from '../../ui/field.tsx'
+import { Loading } from '../../ui/notes.tsx'
+
+const PLAIN = 'webhook.test'
+
+const textOf = (payload: unknown): string =>
+  payload === undefined || payload === null ? '' : JSON.stringify(payload, null, 2)
+
+export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const { may } = useSession()
+  const { data } = useCatalogue()
+  const [event, setEvent] = useState(PLAIN)
+  const [typed, setTyped] = useState<string>()
+  const [mistake, setMistake] = useState<string>()
+  const [sent, setSent] = useState<string>()
+  const events = data?.items ?? []
+  const example = textOf(events.find(({ name }) => name === event)?.example)
+  const payload = typed ?? example
+  const read = () => {
+    const isOwn = payload.trim() !== '' && payload !== example
+    try {
+      const own = isOwn ? { payload: JSON.parse(payload) as unknown } : {}
+      setMistake(undefined)
+      return { id: webhook.id, ...(event !== PLAIN && { event }), ...own }
+    } catch (error) {
+      setMistake(`This is not JSON: ${(error as Error).message}`)
+      return undefined
+    }
+  }
+  return (
+    <FormDialog
+      title="Send a test"
+      submit={sent ? 'Send another' : 'Send'}
+      wide
+      call="webhooks.test"
+      input={read}
+      onDone={({ deliveryId }) => setSent(deliveryId)}
+      onClose={onClose}
+    >
+      <p>
+        One event goes to this webhook alone, signed as any other, with a header that marks it as a
+        test. If it fails, it is tried again as any other.
+        {!webhook.active && ' The webhook is not active: the test waits until it is.'}
+      </p>
+      <Select
+        label="Event"
+        value={event}
+        onValue={(name) => {
+          setEvent(name)
+          setTyped(undefined)
+          setMistake(undefined)
+        }}
+        choices={[
+          { value: PLAIN, label: PLAIN },
+          ...events
+            .filter(({ name }) => name !== PLAIN)
+            .map(({ name, example: one }) => ({
+              value: name,
+              label: one === null ? name : `${name} (its example)`,
+            })),
+        ]}
+      />
+      <TextArea
+        label="Payload, as JSON"
+        rows={8}
+        mono
+        value={payload}
+        onValue={setTyped}
+        problem={mistake}
+        hint={
+          event === PLAIN
+            ? 'Empty: the id of the webhook, and the time.'
+            : 'It is checked by the schema of the event.'
+        }
+      />
+      {sent && may('deliveries:read') && <Result webhookId={webhook.id} deliveryId={sent} />}
+    </FormDialog>
+  )
+}
+
+const READ_AFTER_MS = 700
+
+function Result(ids: { webhookId: string; deliveryId: string }) {
+  const { data } = useCall(
+    'deliveries.list',
+    { ...ids, limit: 1 },
+    { refetchInterval: ({ state }) => (state.data?.items.length ? false : READ_AFTER_MS) },
+  )
+  const [attempt] = data?.items ?? []
+  return (
+    <section class="result" aria-label="Result" aria-live="polite">
+      {attempt ? (
+        <>
+          <p>
+            <Badge tone={deliveryState(attempt).tone}>{deliveryState(attempt).word}</Badge>{' '}
+            <span class="mono">{attempt.statusCode ?? attempt.error}</span>{' '}
+            <span class="faint">after {duration(attempt.durationMs)}.</span>{' '}
+            <Link to={attemptHref(attempt)}>Request and answer in full</Link>
+          </p>
+          {attempt.error && <p class="hint">{errorMeaning(attempt.error)}</p>}
+          {attempt.responseBody && <MaybeJson text={attempt.responseBody} what="answer" />}
+        </>
+      ) : (
+        <Loading what="On its way" />
+      )}
+    </section>
+  )
+}

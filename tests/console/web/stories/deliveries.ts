@@ -1,0 +1,233 @@
+/** An operator reads deliveries: what became of each, and how. */
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Page, Request } from 'playwright-core'
+import type { Test } from 'tap'
+import { receiver as openReceiver } from '@svc/testing'
+import { until } from '../../../support/until.ts'
+import { click, confirm } from '../support/gestures.ts'
+import { goTo, settled, toasted, WIDE, type Visit } from '../support/visit.ts'
+
+export async function readsDeliveries(t: Test, page: Page, visit: Visit) {
+  await t.test('a row is a delivery, and leads to its attempts', (t) => oneRowEach(t, page, visit))
+  await t.test(
+    'everything that did not arrive is counted by kind, and sent from a delivery on',
+    (t) => recoversFromHere(t, page, visit),
+  )
+  await t.test('a test with a payload of one’s own shows its result, and all of its request', (t) =>
+    composes(t, page, visit),
+  )
+  await t.test('the overview reads each thing once', (t) => readsOnce(t, page))
+  await t.test('rows stay where they are for who has scrolled, and what is new is counted', (t) =>
+    countsTheNew(t, page, visit),
+  )
+}
+
+/** Its two attempts are the first two of a delivery that is still tried. */
+async function oneRowEach(t: Test, page: Page, { app }: Visit) {
+  const { webhooks } = app.svc
+  const receiver = await openReceiver({ answer: 503 })
+  t.teardown(() => receiver.close())
+  const { id } = await webhooks.register({
+    url: receiver.url,
+    events: ['order.shipped'],
+    label: 'Patient',
+    retry: { maxAttempts: 5, delaysSeconds: [0, 600] },
+  })
+  await app.svc.events.publish('order.shipped', {})
+  await until(
+    () => webhooks.listDeliveries({ webhookId: id }),
+    (attempts) => attempts.length === 2,
+  )
+  await goTo(page, `deliveries?webhookId=${id}`)
+  const row = page.getByRole('row', { name: /order\.shipped/ })
+  await row.getByText('2 attempts').waitFor()
+  await settled(page)
+  t.equal(await row.count(), 1)
+  t.match(await row.innerText(), /Retrying[\s\S]*next in (9|1\d) min[\s\S]*503/)
+  await page.getByLabel('State').selectOption({ label: 'Retrying' })
+  await until(() => page.url().includes('status=failed'))
+  await page.getByRole('button', { name: 'Attempts', exact: true }).click()
+  await until(
+    () => row.count(),
+    (count) => count === 2,
+  )
+  t.match(await row.first().innerText(), /Failed/)
+  await page.getByRole('button', { name: 'Deliveries', exact: true }).click()
+  await until(
+    () => row.count(),
+    (count) => count === 1,
+  )
+  await row.getByRole('link').first().click()
+  for (const number of ['#1', '#2']) await page.getByRole('link', { name: number }).waitFor()
+  await webhooks.delete(id)
+}
+
+async function recoversFromHere(t: Test, page: Page, { app }: Visit) {
+  const { webhooks, events } = app.svc
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
+  const { id } = await webhooks.register({
+    url: receiver.url,
+    events: ['order.shipped'],
+    label: 'Late',
+    retry: { maxAttempts: 1 },
+  })
+  await events.publish('order.shipped', { n: 1 })
+  await events.publish('order.shipped', { n: 2 })
+  await until(
+    () => webhooks.listDeadLetters(id),
+    (letters) => letters.length === 2,
+  )
+  // An event that made no delivery.
+  await webhooks.update({ id, active: false })
+  await events.publish('order.shipped', { n: 3 })
+  await webhooks.update({ id, active: true })
+  await goTo(page, `deliveries?webhookId=${id}`)
+  await page
+    .getByRole('row', { name: /order\.shipped/ })
+    .last()
+    .getByRole('link')
+    .first()
+    .click()
+  await click(page, 'Recover from here')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('2 dead letters').waitFor()
+  await dialog.getByText('0 that wait for their next attempt').waitFor()
+  // Those of the stories before are of the same name and minute.
+  const text = await dialog.getByText(/\d+ events that never became a delivery/).innerText()
+  t.ok(Number.parseInt(text, 10) >= 1, text)
+  receiver.answer(200)
+  await toasted(page, `${2 + Number.parseInt(text, 10)} deliveries on their way`, () =>
+    confirm(page, /^Send \d+ deliveries$/),
+  )
+  await until(
+    () => webhooks.listDeliveries({ webhookId: id, status: 'delivered' }),
+    (arrived) => arrived.length === 2 + Number.parseInt(text, 10),
+  )
+  await webhooks.delete(id)
+}
+
+/** The stream is open before the first read: nothing that it hints at is read a second time. */
+async function readsOnce(t: Test, page: Page) {
+  const asked: string[] = []
+  const note = (request: Request) => {
+    if (request.method() === 'POST') asked.push(`${request.url()} ${request.postData()}`)
+  }
+  await goTo(page, '')
+  await settled(page)
+  // What the stories before have changed has been hinted at by then.
+  await page.waitForTimeout(4000)
+  page.on('request', note)
+  await page.reload()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await settled(page)
+  // Longer than a hint waits until it is followed.
+  await page.waitForTimeout(2500)
+  page.off('request', note)
+  t.ok(asked.length > 3, `${asked.length} reads`)
+  t.same(
+    asked.filter((one, index) => asked.indexOf(one) !== index),
+    [],
+  )
+}
+
+async function countsTheNew(t: Test, page: Page, { app }: Visit) {
+  const { events } = app.svc
+  await page.setViewportSize({ width: 1440, height: 300 })
+  await goTo(page, 'events')
+  const rows = page.getByRole('row')
+  await rows.nth(1).waitFor()
+  const before = await rows.nth(1).innerText()
+  const count = await rows.count()
+  await page.mouse.move(5, 5)
+  await page.evaluate('scrollTo(0, 400)')
+  await until(
+    () => page.evaluate("document.querySelector('.rows').getBoundingClientRect().top"),
+    (top) => Number(top) < 0,
+  )
+  for (const id of [71, 72]) await events.publish('order.created', { id, total: 50 })
+  const fresh = page.getByRole('button', { name: / new$/ })
+  await fresh.waitFor()
+  await until(
+    () => fresh.innerText(),
+    (text) => text === '2 new',
+  )
+  t.equal(await rows.count(), count)
+  await fresh.click()
+  await until(
+    () => rows.count(),
+    (now) => now === count + 2,
+  )
+  t.not(await rows.nth(1).innerText(), before)
+  t.equal(await page.evaluate('scrollY'), 0)
+  await page.setViewportSize(WIDE)
+}
+
+async function composes(t: Test, page: Page, { app }: Visit) {
+  const { webhooks } = app.svc
+  const receiver = await openReceiver({ answer: { status: 418, body: '{"teapot":true}' } })
+  t.teardown(() => receiver.close())
+  const { id, secret } = await webhooks.register({
+    url: receiver.url,
+    events: ['order.created'],
+    label: 'Teapot',
+    retry: { maxAttempts: 1 },
+    headers: { authorization: 'Bearer of-the-receiver' },
+  })
+  await goTo(page, `webhooks/${id}`)
+  await click(page, 'Send a test')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Event').selectOption('order.created')
+  const payload = dialog.getByLabel('Payload, as JSON')
+  t.match(await payload.inputValue(), '129.5', 'it begins with the example')
+  await payload.fill('{ "id": 7')
+  await confirm(page, 'Send')
+  await dialog.getByText('This is not JSON').waitFor()
+  await payload.fill('{ "id": "seven", "total": 1 }')
+  await confirm(page, 'Send')
+  await dialog
+    .getByRole('alert')
+    .getByText(/payload/)
+    .waitFor()
+  await payload.fill('{ "id": 7, "total": 1, "note": "it\'s a test" }')
+  await confirm(page, 'Send')
+  const result = dialog.getByRole('region', { name: 'Result' })
+  await result.getByText('418').waitFor()
+  await result.getByText('"teapot": true').waitFor()
+  const [got] = await receiver.waitFor(1)
+  t.equal(got?.headers['x-svc-test'], 'true')
+  await result.getByRole('link', { name: 'Request and answer in full' }).click()
+  await dialog.waitFor({ state: 'detached' })
+
+  const request = page.getByLabel('headers', { exact: true })
+  await request.getByText(/X-Svc-Test: true/).waitFor()
+  const headers = await request.innerText()
+  t.match(headers, /authorization: \*{3}/i, 'what lets in is masked')
+  t.match(headers, got?.headers['x-svc-signature'], 'signed as it was')
+  t.match(
+    await page.getByRole('img', { name: /First byte/ }).getAttribute('aria-label'),
+    /Connection/,
+  )
+  await page.getByText('How it is signed').click()
+  const command = await page.getByLabel('command that signs', { exact: true }).innerText()
+  const { stdout } = spawnSync('bash', ['-c', command], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    encoding: 'utf8',
+  })
+  t.match(
+    got?.headers['x-svc-signature'],
+    stdout.trim().split(' ').at(-1)!,
+    'as the command makes it',
+  )
+
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await click(page, 'Copy as curl')
+  const curl = String(await page.evaluate('navigator.clipboard.readText()'))
+  // The receiver is of this process.
+  await promisify(execFile)('bash', ['-c', curl])
+  const [, again] = await receiver.waitFor(2)
+  t.equal(again?.raw, got?.raw, 'the command sends the same')
+  t.equal(again?.headers['x-svc-signature'], got?.headers['x-svc-signature'])
+  await webhooks.delete(id)
+}
