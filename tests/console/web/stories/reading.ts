@@ -67,7 +67,7 @@ async function namesOnce(t: Test, page: Page, { failing }: Life) {
   await page.getByRole('link', { name: /^event / }).click()
   await page.getByRole('heading', { name: 'What came of it' }).waitFor()
   await page.getByRole('link', { name: 'Warehouse' }).first().waitFor()
-  t.ok((await page.getByRole('row').count()) > 2, 'an event with several attempts')
+  t.ok((await page.getByRole('row').count()) > 1, 'an event with what came of it')
   t.strictSame(asked, ['{"limit":200}'], 'on three screens with names')
 }
 
