@@ -10,7 +10,7 @@ const Status = Type.Unsafe<DeliveryStatus>({
   type: 'string',
   enum: ['delivered', 'failed', 'dead', 'skipped'],
   description:
-    '"failed" will be tried again, save where it is a test; "dead" is a dead letter, "skipped" was not sent: the webhook or the event is deleted, or the transform gave null.',
+    '"failed" will be tried again; "dead" is a dead letter, "skipped" was not sent: the webhook or the event is deleted, or the transform gave null.',
 })
 
 export const deliveryFilter = {
