@@ -72,6 +72,11 @@ const ATTACKS: Record<string, Attack> = {
     path: ({ tenant }) => `/usage?tenant=${tenant}`,
     refused: ({ status, body }) => status === 200 && body.totals.allowed === 0,
   },
+  'GET /tenants': {
+    path: () => '/tenants',
+    refused: ({ status, body }, { tenant }) =>
+      status === 200 && body.every((row: { tenant: string }) => row.tenant !== tenant),
+  },
   'GET /near-limits': {
     path: ({ tenant }) => `/near-limits?over=0&tenant=${tenant}`,
     refused: isSilent,
