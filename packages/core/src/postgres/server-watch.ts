@@ -28,7 +28,7 @@ const PASSWORD_MS = 15_000
 /** A client of pg, as far as it tells what it is doing. */
 type Client = Connected & {
   readyForQuery?: boolean
-  /** None while it is being connected. */
+  _connecting?: boolean
   processID?: number | null
   /** Which one of a list of hosts it is connected to, or being connected to. */
   address?: Address | undefined
@@ -209,13 +209,13 @@ export class ServerWatch {
   }
 
   async #look(): Promise<void> {
-    let isWaiting = false
+    let isAny = false
     /** By the host of the list that they wait for. */
     const stuck = new Map<Address | undefined, Client[]>()
     for (const client of this.#all()) {
       const seen = this.#seenOf(client)
       const { connection, address } = client
-      const waits = client.readyForQuery === false
+      const waits = isWaiting(client)
       const bytes = bytesOf(client)
       // A server that has asked for a password waits for the function that gives it.
       const isAsked = isOpening(client) && bytes !== 0
@@ -223,7 +223,7 @@ export class ServerWatch {
       if (waits && seen.waited && isSame && !isAsked)
         stuck.set(address, [...(stuck.get(address) ?? []), client])
       else seen.lostSince = undefined
-      isWaiting ||= waits
+      isAny ||= waits
       Object.assign(seen, { waited: waits, connection, bytes })
     }
     try {
@@ -235,7 +235,7 @@ export class ServerWatch {
     } finally {
       this.#timer = undefined
     }
-    if (isWaiting || this.#isReadOnly) this.wake()
+    if (isAny || this.#isReadOnly) this.wake()
   }
 
   #isDue(what: Address | 'one' | 'any'): boolean {
@@ -361,7 +361,7 @@ export class ServerWatch {
     for (const client of stuck) {
       const seen = this.#seenOf(client)
       const isSame = client.connection === seen.connection && bytesOf(client) === seen.bytes
-      if (client.readyForQuery !== false || !isSame) continue
+      if (!isWaiting(client) || !isSame) continue
       if (works.get(client.processID ?? 0)) seen.lostSince = undefined
       else {
         seen.lostSince ??= now
@@ -390,7 +390,7 @@ export class ServerWatch {
   }
 
   #isFree(client: Client): boolean {
-    return !this.#seenOf(client).isOut && client.readyForQuery !== false
+    return !this.#seenOf(client).isOut && !isWaiting(client)
   }
 
   #endAll(clients: readonly Client[], why: string): void {
@@ -403,4 +403,6 @@ export class ServerWatch {
 
 const bytesOf = ({ connection }: Client): number | undefined => connection?.stream.bytesRead
 
-const isOpening = ({ processID }: Client): boolean => processID === null
+const isOpening = ({ _connecting }: Client): boolean => _connecting === true
+
+const isWaiting = (client: Client): boolean => client.readyForQuery === false || isOpening(client)
