@@ -1,9 +1,12 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import t from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
-import { svc } from '../support/svc-command.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { startSvc, svc } from '../support/svc-command.ts'
+import { until } from '../support/until.ts'
 
 t.test('the command takes a list of hosts, and its password from a file', async (t) => {
   const url = new URL(await emptyDatabase(t))
@@ -23,4 +26,45 @@ t.test('the command takes a list of hosts, and its password from a file', async 
   })
   t.equal(standby.exitCode, 2)
   t.match(standby.errors.join(' '), /takes no writes/)
+})
+
+t.test('a command that goes on takes the password that the file has by then', async (t) => {
+  const postgres = await startPostgres()
+  t.teardown(() => postgres.stop())
+  const admin = new pg.Client(postgres.url)
+  await admin.connect()
+  t.teardown(() => admin.end())
+  const folder = await mkdtemp(join(tmpdir(), 'svc-password-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const url = new URL(postgres.url)
+  const env = { DATABASE_URL: '', PGPASSFILE: join(folder, 'passwords') }
+  const setPassword = async (password: string) => {
+    await admin.query(`alter role watcher password '${password}'`)
+    await writeFile(env.PGPASSFILE, `*:*:*:watcher:${password}\n`, { mode: 0o600 })
+  }
+  await admin.query('create role watcher login superuser')
+  await setPassword('first')
+  url.username = 'watcher'
+  url.password = ''
+  env.DATABASE_URL = url.href
+  t.match(await svc(t, ['migrate'], env), { exitCode: 0 })
+  const command = startSvc(t, ['status', '--watch'], env)
+  await command.says(/Live processes/)
+
+  await setPassword('second')
+  url.password = 'first'
+  await t.rejects(new pg.Client(url.href).connect(), { code: '28P01' }, 'the old one is refused')
+  const connections = async () =>
+    (await admin.query(`select pid from pg_stat_activity where usename = 'watcher'`)).rows.map(
+      ({ pid }: { pid: number }) => pid,
+    )
+  const before = new Set(await connections())
+  await admin.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'watcher'`,
+  )
+  await until(connections, (pids) => pids.some((pid) => !before.has(pid)))
+  const printed = command.printed.length
+  await until(() => /Live processes/.test(command.printed.slice(printed)))
+  command.interrupt()
+  t.match(await command.ended, { exitCode: 0 })
 })

@@ -66,6 +66,8 @@ export interface Ledger {
   disturbances: Disturbance[]
   /** Whether Postgres may lose commits: a cluster with asynchronous replication. */
   isLossy: boolean
+  /** How many of the events that were acknowledged it has lost. */
+  lost: number
   moves: Move[]
   /** From a fault of a cluster to the first commit after it. */
   away: { kind: string; ms: number }[]
@@ -89,6 +91,7 @@ export const newLedger = (seed: number, isLossy = false): Ledger => ({
   hosts: 0,
   disturbances: [],
   isLossy,
+  lost: 0,
   moves: [],
   away: [],
   refusals: new Map(),

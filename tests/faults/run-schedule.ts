@@ -101,6 +101,7 @@ async function play(world: World, steps: readonly Step[]): Promise<void> {
     const over = strike(world, fault).catch((error: unknown) => failed.push(error))
     striking.push(over)
     if (isAwaited) await over
+    if (failed.length > 0) break
     const enough = ledger.published.size + events
     const latest = performance.now() + LONGEST_CALM_MS
     await deadline.until(
@@ -138,6 +139,8 @@ async function settle(world: World, webhooks: readonly string[]): Promise<string
   for (const place of places) await load.presentRevoked(place)
   const found = async () => {
     const afterwards = await deadline.until('what Postgres holds', look, LOOK_MS)
+    const stored = new Set(afterwards.stored)
+    ledger.lost = [...ledger.published].filter((id) => !stored.has(id)).length
     return violations(ledger, afterwards)
   }
   let broken = await found()
@@ -165,5 +168,6 @@ function countsOf({ ledger }: World): string {
     `${published.size} publishes, ${steps.length} steps, ${accepted.size} inbound requests,`,
     `${attempts.length} attempts, ${limited.length} requests with a limit,`,
     `${revoked.length} revoked keys`,
+    ...(ledger.isLossy ? [`and ${ledger.lost} publishes lost`] : []),
   ].join(' ')
 }

@@ -60,33 +60,45 @@ t.test('without LISTEN events are handled, and the health says that it is missin
   t.match({ ok, listener, its }, { ok: false, listener: { ok: false }, its: { ok: true } })
 })
 
-t.test('without advisory locks the boot is refused, and says what is missing', async (t) => {
-  const database = await emptyDatabase(t)
-  const role = `svc_test_role_${randomBytes(5).toString('hex')}`
-  const admin = new pg.Client(database)
-  await admin.connect()
-  const name = new URL(database).pathname.slice(1)
-  await admin.query(`create role ${role} login password 'secret'`)
-  await admin.query(`grant create on database ${name} to ${role}`)
-  await admin.query(
+const taken: [what: string, statement: string, message: RegExp][] = [
+  [
+    'advisory locks',
     `do $$ declare lock regprocedure; begin
        for lock in select oid from pg_proc where proname like 'pg\\_%advisory%' loop
          execute format('revoke execute on function %s from public', lock);
        end loop;
      end $$`,
-  )
-  t.teardown(async () => {
-    await admin.query(`drop owned by ${role}`)
-    await admin.query(`drop role ${role}`)
-    await admin.end()
+    /permission denied for function pg_try_advisory_xact_lock/,
+  ],
+  [
+    'PL/pgSQL',
+    'revoke usage on language plpgsql from public',
+    /permission denied for language plpgsql/,
+  ],
+]
+for (const [what, statement, message] of taken) {
+  t.test(`without ${what} the boot is refused, and says what is missing`, async (t) => {
+    const database = await emptyDatabase(t)
+    const role = `svc_test_role_${randomBytes(5).toString('hex')}`
+    const admin = new pg.Client(database)
+    await admin.connect()
+    const name = new URL(database).pathname.slice(1)
+    await admin.query(`create role ${role} login password 'secret'`)
+    await admin.query(`grant create on database ${name} to ${role}`)
+    await admin.query(statement)
+    t.teardown(async () => {
+      await admin.query(`drop owned by ${role}`)
+      await admin.query(`drop role ${role}`)
+      await admin.end()
+    })
+    const url = new URL(database)
+    url.username = role
+    url.password = 'secret'
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await t.rejects(async () => app.register(svcCore, { database: url.href }), {
+      code: 'SVC_CORE_RIGHTS_MISSING',
+      message,
+    })
   })
-  const url = new URL(database)
-  url.username = role
-  url.password = 'secret'
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await t.rejects(async () => app.register(svcCore, { database: url.href }), {
-    code: 'SVC_CORE_RIGHTS_MISSING',
-    message: /permission denied for function pg_try_advisory_xact_lock/,
-  })
-})
+}
