@@ -346,6 +346,8 @@ export class ClientOfHosts extends OwnClient {
     const give = async (of: object): Promise<string> => {
       isAsked = true
       const given = await (password as GivePassword)(of)
+      // It would be sent to the host that is tried by now.
+      if (this.address !== address) return new Promise<never>(() => {})
       isGiven = true
       return given
     }

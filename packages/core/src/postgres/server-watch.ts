@@ -263,7 +263,7 @@ export class ServerWatch {
             continue
           }
           if (performance.now() + RETRY_MS > deadline) {
-            this.#giveUp(address, before)
+            this.#giveUp(address, before, stuck)
             break
           }
           await wait(RETRY_MS, undefined, { ref: false })
@@ -275,10 +275,17 @@ export class ServerWatch {
   }
 
   /** Nothing of this host is left that would go on where the host wakes. */
-  #giveUp(address: Address | undefined, before: ReadonlySet<Client>): void {
+  #giveUp(
+    address: Address | undefined,
+    before: ReadonlySet<Client>,
+    stuck: readonly Client[],
+  ): void {
     if (address) this.#config.hosts?.tryLast(address)
+    // A server may take no new connections for a while, and still serve those that it has.
+    const isSilent = stuck.some((client) => !isOpening(client))
     const gone = this.#all().filter(
-      (client) => client.address === address && (before.has(client) || isOpening(client)),
+      (client) =>
+        client.address === address && (isOpening(client) || (isSilent && before.has(client))),
     )
     this.#endAll(gone, NO_ANSWER)
   }
