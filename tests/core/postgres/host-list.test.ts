@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { createSvc, type DatabaseConfig } from '../../../packages/core/src/index.ts'
@@ -10,6 +11,7 @@ import {
   configOf,
 } from '../../../packages/core/src/postgres/connection-config.ts'
 import { emptyDatabase, freshDatabase } from '../../support/fresh-database.ts'
+import { startPostgres } from '../../support/postgres.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { until } from '../../support/until.ts'
 
@@ -79,6 +81,26 @@ async function silentServer(t: Tap): Promise<string> {
   t.teardown(() => server.close())
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+/** Asks for a password as Postgres does, and says in an error which one it was given. */
+async function serverThatAsks(t: Tap): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(Buffer.from('R\0\0\0\x08\0\0\0\x03', 'latin1'))
+      socket.once('data', (bytes) => {
+        const fields = `SFATAL\0C28P01\0Mpassword ${bytes.subarray(5, -1).toString()}\0\0`
+        const head = Buffer.from('E\0\0\0\0')
+        head.writeInt32BE(fields.length + 4, 1)
+        socket.end(Buffer.concat([head, Buffer.from(fields)]))
+      })
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 type Tap = { teardown(end: () => void): unknown }
 
 t.test('a connection is made to the first host that takes writes', async (t) => {
@@ -102,8 +124,11 @@ t.test('a connection is made to the first host that takes writes', async (t) => 
   t.match((await client.query('select 1 as one')).rows, [{ one: 1 }])
   await client.end()
 
-  const only = clientOf(configOf(withHosts(readOnly, [host, host])))
-  await t.rejects(only.connect(), { code: '25006', message: /only reads/ })
+  const only = clientOf(configOf(withHosts(readOnly, [silent, host])))
+  await only.connect()
+  t.equal(`${only.host}:${only.port}`, host, 'reads go to a primary that takes no writes')
+  await t.rejects(only.query('create table one ()'), { code: '25006' })
+  await only.end()
   const any = clientOf(
     configOf(withHosts(readOnly, ['127.0.0.1:1', host], '?target_session_attrs=any')),
   )
@@ -111,6 +136,40 @@ t.test('a connection is made to the first host that takes writes', async (t) => 
   await any.end()
   const nobody = clientOf(configOf(withHosts(database, ['127.0.0.1:1', '127.0.0.1:2'])))
   await t.rejects(nobody.connect(), { code: 'ECONNREFUSED' })
+})
+
+t.test('what each host has answered is told, and the one that is away decides', async (t) => {
+  const pair = await startPostgres({}, { standby: 'late' })
+  t.teardown(() => pair.stop())
+  const standby = new URL(pair.standby!).host
+  const hostsOf = (...hosts: string[]) => clientOf(configOf(withHosts(pair.url, hosts)))
+  await t.rejects(hostsOf('127.0.0.1:1', standby).connect(), {
+    code: 'ECONNREFUSED',
+    message: `no host takes writes (127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1; ${standby}: only reads)`,
+  })
+  await t.rejects(hostsOf(standby, standby).connect(), {
+    code: '25006',
+    message: `no host takes writes (${standby}: only reads; ${standby}: only reads)`,
+  })
+})
+
+t.test('a function that gives the password may take longer than the share of a host', async (t) => {
+  const asking = new URL(`http://${await serverThatAsks(t)}`)
+  const taking = (ms: number) =>
+    clientOf({
+      ...configOf({
+        host: [asking.hostname, '127.0.0.1'],
+        port: [Number(asking.port), 1],
+        user: 'app',
+        password: () => wait(ms, 'one', { ref: false }),
+      }),
+      connectionTimeoutMillis: 2000,
+    })
+  await t.rejects(taking(1200).connect(), { message: /password one/ })
+  await t.rejects(taking(60_000).connect(), {
+    code: 'ETIMEDOUT',
+    message: /the function that gives the password has not answered within \d+ ms/,
+  })
 })
 
 t.test('a process whose host is gone goes on with the other one of its list', async (t) => {

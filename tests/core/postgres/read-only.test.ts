@@ -97,6 +97,43 @@ t.test(
 )
 
 t.test(
+  'with a list of hosts, reads go on while the primary takes no writes, and writes follow',
+  async (t) => {
+    const server = await startPostgres()
+    t.teardown(() => server.stop())
+    const admin = await connect(t, server.url)
+    const { host, pathname } = new URL(server.url)
+    const connectionString = server.url.replace(host, `127.0.0.1:1,${host}`)
+    const { app } = await startHost(t, {
+      core: { database: { connectionString, max: 4 } },
+      database: server.url,
+    })
+    const { svc } = app
+    const published = () =>
+      svc.events.publish('order.created', {}).then(
+        () => 'published',
+        ({ message }: Error) => message,
+      )
+    // Sessions have it from their beginning to their end.
+    const name = pg.escapeIdentifier(pathname.slice(1))
+    await admin.query(`alter database ${name} set default_transaction_read_only = on`)
+    await admin.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    )
+    const answer = await until(
+      () => svc.database.query('select 1 as one').catch(() => undefined),
+      (answer) => answer !== undefined,
+    )
+    t.match(answer, { rows: [{ one: 1 }] })
+    await until(published, (text) => text.startsWith('the database only reads at the moment'))
+    await admin.query(`alter database ${name} reset default_transaction_read_only`)
+    await until(published, (text) => text === 'published')
+    await until(async () => (await svc.health()).database.ok)
+  },
+)
+
+t.test(
   'a disk that is full is named, and an event that was refused can be published when it is not',
   async (t) => {
     const { app, core, log } = await startHost(t)

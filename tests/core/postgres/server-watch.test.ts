@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createSvc } from '../../../packages/core/src/index.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
@@ -56,6 +57,30 @@ t.test(
     await until(() => publishes(svc))
     await until(async () => (await svc.health()).ok)
     t.ok(performance.now() - started < BOUND_MS, `after ${performance.now() - started} ms`)
+  },
+)
+
+t.test(
+  'on a pool of the host without a limit, connections that are being opened are given up as well',
+  async (t) => {
+    const proxy = await proxyPostgres(t, await freshDatabase(t))
+    const pool = new pg.Pool({ connectionString: proxy.url, max: 4 })
+    pool.on('error', () => {})
+    t.teardown(() => pool.end())
+    const svc = await createSvc({ core: { database: pool, worker: { enabled: false } } })
+    t.teardown(() => svc.close())
+    await until(async () => (await svc.health()).ok)
+    proxy.delay(2000)
+    proxy.reset()
+    await until(() => pool.totalCount === 0)
+    const started = performance.now()
+    const publishing = publishes(svc)
+    await until(() => pool.totalCount > 0 && proxy.connections() > 0)
+    proxy.strand()
+    proxy.mend()
+    await publishing
+    await until(() => publishes(svc))
+    t.ok(performance.now() - started < 12_000, `after ${performance.now() - started} ms`)
   },
 )
 

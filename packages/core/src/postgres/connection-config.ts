@@ -21,12 +21,12 @@ const DEFAULTS: pg.PoolConfig = {
 }
 
 /** Of the pools, with a list of hosts where there is one. */
-interface Config extends pg.PoolConfig {
+export interface Config extends pg.PoolConfig {
   hosts?: HostList
 }
 
 /** @throws InvalidOption */
-export function configOf(database: string | DatabaseConfig | pg.Pool): pg.PoolConfig {
+export function configOf(database: string | DatabaseConfig | pg.Pool): Config {
   // A pool of the host's connects as it does by itself.
   if (isPool(database)) return withPassword(database.options ?? {})
   return typeof database === 'string'

@@ -5,6 +5,8 @@
 import pg from 'pg'
 import { InvalidOption } from '../errors.ts'
 import { within } from '../within.ts'
+import { isConnectionError, isSqlState } from './connection-errors.ts'
+import { endConnection, MOVED } from './end-connection.ts'
 
 /** Which of the hosts is taken: the one that takes writes, or whichever answers. */
 const SESSIONS = ['read-write', 'primary', 'any'] as const
@@ -24,7 +26,7 @@ export interface DatabaseConfig extends Omit<pg.PoolConfig, 'host' | 'port'> {
   target_session_attrs?: Session | undefined
 }
 
-interface Address {
+export interface Address {
   host: string
   port: number | undefined
 }
@@ -107,17 +109,36 @@ function decoded(host: string): string {
 const isPort = (port: number | undefined): boolean =>
   port === undefined || (Number.isInteger(port) && port >= 1 && port <= 65_535)
 
-/** Asked once for each connection. What this session has set itself says nothing of the server. */
-const TAKES_WRITES = `select not pg_catalog.pg_is_in_recovery() and (source = 'client' or setting = 'off') as "takesWrites"
+/**
+ * Asked once for each connection. What this session has set itself says nothing of the server, which is
+ * known by its start.
+ */
+const ABOUT_SERVER = `select pg_catalog.pg_is_in_recovery() as "isStandby",
+    source = 'client' or setting = 'off' as "takesWrites",
+    extract(epoch from pg_catalog.pg_postmaster_start_time())::pg_catalog.text as server
   from pg_catalog.pg_settings where name = 'default_transaction_read_only'`
 
 class OnlyReads extends Error {
   /** As Postgres has it. */
   readonly code = '25006'
+  /** No standby, whose data may be older than what was said already. */
+  readonly primary: string | undefined
+
+  constructor(primary: string | undefined) {
+    super('only reads')
+    this.primary = primary
+  }
+}
+
+interface Failure {
+  address: Address
+  error: unknown
 }
 
 /** pg-pool has a limit of its own, which is the same where it is set. */
 const CONNECT_MS = 15_000
+/** Before the limit of pg-pool, whose error names no host. */
+const OF_LIMIT = 0.98
 
 /** The hosts of one option `database`, shared by all of its connections. */
 export class HostList {
@@ -126,6 +147,13 @@ export class HostList {
   readonly #mustWrite: boolean
   /** In the order in which they were given, for messages. */
   readonly text: string
+  /** The server that takes writes: all connections are to this one. */
+  #server: string | undefined
+  /** How often it was another one. */
+  #moves = 0
+  readonly #open = new Map<ClientOfHosts, string>()
+  /** Called when a connection was made to a primary that only reads, since no host takes writes. */
+  onOnlyReads: () => void = () => {}
 
   constructor(addresses: Address[], mustWrite: boolean) {
     this.#addresses = addresses
@@ -133,47 +161,118 @@ export class HostList {
     this.text = addresses.map(shown).join(', ')
   }
 
-  /** @throws what the host has answered that says most, where none is right */
+  /** For a question to this host, whatever it is. */
+  only(address: Address): HostList {
+    return new HostList([address], false)
+  }
+
+  /** It does not answer. */
+  tryLast(address: Address): void {
+    const place = this.#addresses.indexOf(address)
+    if (place >= 0) this.#addresses.push(...this.#addresses.splice(place, 1))
+  }
+
+  /** @throws what the hosts have answered, with the code that says most, where none is right */
   async connect(client: ClientOfHosts, config: pg.ClientConfig): Promise<void> {
-    const deadline = performance.now() + (config.connectionTimeoutMillis || CONNECT_MS)
+    const deadline = performance.now() + (config.connectionTimeoutMillis || CONNECT_MS) * OF_LIMIT
     const tried = [...this.#addresses]
-    const errors: unknown[] = []
+    const failures: Failure[] = []
     for (const [n, address] of tried.entries()) {
+      const leftMs = deadline - performance.now()
       // A host that says nothing leaves time for the others.
-      const ms = (deadline - performance.now()) / (tried.length - n)
+      const ms = leftMs / (tried.length - n)
       if (ms < 1) break
+      const moves = this.#moves
       try {
-        await client.connectTo(address, Math.ceil(ms))
-        if (this.#mustWrite) await this.#assertTakesWrites(client, address, ms)
+        await client.connectTo(address, ms, leftMs)
+        if (this.#mustWrite) this.#join(client, await serverOf(client, ms), moves)
         this.#remember(address)
         return
       } catch (error) {
         client.leave()
-        errors.push(error)
+        failures.push({ address, error })
       }
     }
-    // What a server has answered says more than that there is no answer.
-    const said = errors.find(
-      (error) => error instanceof pg.DatabaseError || error instanceof OnlyReads,
-    )
-    throw (said ?? errors.at(-1) ?? new Error('timeout expired')) as Error
+    if (await this.#read(client, failures, deadline)) return
+    throw this.#whyNone(failures)
   }
 
-  async #assertTakesWrites(client: pg.Client, address: Address, ms: number): Promise<void> {
-    const { rows } = await within(ms, client.query(TAKES_WRITES), () => {
-      throw new Error('timeout expired')
+  /** Reads need no host that takes writes: they go on where the primary has been told to take none. */
+  async #read(
+    client: ClientOfHosts,
+    failures: readonly Failure[],
+    deadline: number,
+  ): Promise<boolean> {
+    for (const { address, error } of failures) {
+      const ms = deadline - performance.now()
+      if (!(error instanceof OnlyReads) || error.primary === undefined || ms < 1) continue
+      await client.connectTo(address, ms, ms)
+      this.#add(client, error.primary)
+      this.onOnlyReads()
+      return true
+    }
+    return false
+  }
+
+  /**
+   * The connections to a former server end, whatever they do: it may still answer, and even take writes.
+   *
+   * @param moves as they were when the connection began: the answer of a former server may come late
+   */
+  #join(client: ClientOfHosts, server: string, moves: number): void {
+    if (this.#server !== undefined && this.#server !== server) {
+      if (moves !== this.#moves) throw new Error(MOVED)
+      this.#moves++
+    }
+    this.#server = server
+    for (const [other, of] of this.#open) if (of !== server) endConnection(other, MOVED)
+    this.#add(client, server)
+  }
+
+  #add(client: ClientOfHosts, server: string): void {
+    this.#open.set(client, server)
+    client.once('end', () => this.#open.delete(client))
+  }
+
+  #whyNone(failures: readonly Failure[]): unknown {
+    const errors = failures.map(({ error }) => error)
+    if (errors.length === 0) return new Error('timeout expired')
+    // It is for whoever has written the option, and says nothing of a host.
+    const notOfHost = errors.find((error) => !isConnectionError(error))
+    if (notOfHost !== undefined || this.#addresses.length === 1) return notOfHost ?? errors[0]
+    // What a server has answered says more than that there is no answer. One that only reads says
+    // nothing of the one that takes the writes.
+    const away = errors.filter((error) => !(error instanceof OnlyReads))
+    const cause = away.find((error) => isSqlState(codeOf(error))) ?? away.at(-1) ?? errors[0]
+    const each = failures.map(({ address, error }) => `${shown(address)}: ${textOf(error)}`)
+    const what = this.#mustWrite ? 'no host takes writes' : 'no host answers'
+    return Object.assign(new Error(`${what} (${each.join('; ')})`, { cause }), {
+      code: codeOf(cause) ?? 'ETIMEDOUT',
     })
-    if (rows[0]?.takesWrites) return
-    throw new OnlyReads(`${shown(address)} only reads`)
   }
 
   #remember(address: Address): void {
     const place = this.#addresses.indexOf(address)
-    if (place === 0) return
-    this.#addresses.splice(place, 1)
-    this.#addresses.unshift(address)
+    if (place > 0) this.#addresses.unshift(...this.#addresses.splice(place, 1))
   }
 }
+
+async function serverOf(client: ClientOfHosts, ms: number): Promise<string> {
+  const { rows } = await within(ms, client.query(ABOUT_SERVER), () => {
+    throw new Error('timeout expired')
+  })
+  const { isStandby, takesWrites, server } = rows[0] as {
+    isStandby: boolean
+    takesWrites: boolean
+    server: string
+  }
+  if (takesWrites && !isStandby) return server
+  throw new OnlyReads(isStandby ? undefined : server)
+}
+
+const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code
+
+const textOf = (error: unknown): string => (error as Error).message || codeOf(error) || 'no reason'
 
 const shown = ({ host, port }: Address): string =>
   `${host.includes(':') ? `[${host}]` : host}${host.startsWith('/') ? '' : `:${port ?? 5432}`}`
@@ -222,6 +321,8 @@ type LeftConnection = NodeJS.EventEmitter & { stream: NodeJS.EventEmitter & { de
 /** A client that connects to the right one of its hosts. */
 export class ClientOfHosts extends OwnClient {
   readonly #config: ConfigOfHosts
+  /** The one that it is connected to, or being connected to. */
+  address: Address | undefined
 
   constructor(config: ConfigOfHosts) {
     super(config)
@@ -232,21 +333,55 @@ export class ClientOfHosts extends OwnClient {
     return this.#config.hosts.connect(this, this.#config)
   }
 
-  /** A client of pg connects only once: it takes over what a new one has. */
-  async connectTo({ host, port }: Address, ms: number): Promise<void> {
-    const { password } = this.#config
+  /**
+   * A client of pg connects only once: it takes over what a new one has.
+   *
+   * @param ms for a host that says nothing. One that has asked for the password waits for `leftMs`.
+   */
+  async connectTo(address: Address, ms: number, leftMs: number): Promise<void> {
+    const { host, port } = address
+    const password = this.#config.password as Password
+    let isAsked = false
+    let isGiven = false
+    const give = async (of: object): Promise<string> => {
+      isAsked = true
+      const given = await (password as GivePassword)(of)
+      // It would be sent to the host that is tried by now.
+      if (this.address !== address) return new Promise<never>(() => {})
+      isGiven = true
+      return given
+    }
     const fresh = new pg.Client({
       ...this.#config,
       // pg hides it from enumeration.
-      ...(password === undefined ? {} : { password }),
+      ...(password === undefined
+        ? {}
+        : { password: (typeof password === 'function' ? give : password) as string }),
       host,
       ...(port === undefined ? {} : { port }),
-      connectionTimeoutMillis: ms,
+      connectionTimeoutMillis: Math.ceil(leftMs),
     })
     for (const [name, value] of Object.entries(fresh)) {
       if (!EMITTER.has(name)) (this as unknown as Record<string, unknown>)[name] = value
     }
     this.password = fresh.password
-    await super.connecting()
+    this.address = address
+    const connecting = super.connecting()
+    try {
+      await within(ms, connecting, () => {
+        if (isAsked) return connecting
+        throw new Error('timeout expired')
+      })
+    } catch (error) {
+      this.leave()
+      if (!isAsked || isGiven || !isConnectionError(error)) throw error
+      throw new Error(
+        `timeout expired: the function that gives the password has not answered within ${Math.round(leftMs)} ms`,
+        { cause: error },
+      )
+    }
   }
 }
+
+type GivePassword = (of: object) => string | Promise<string>
+type Password = string | GivePassword | undefined

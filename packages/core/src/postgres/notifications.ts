@@ -53,6 +53,7 @@ type Listener = Parameters<Notifications['listen']>[1]
 const LONGEST_PAUSE_MS = 1000
 const CLOSE_TIMEOUT_MS = 1000
 const QUERY_TIMEOUT_MS = 5000
+const TOO_LATE = 'Query read timeout: its turn came too late'
 
 export class NotificationConnection implements Notifications {
   #config: pg.PoolConfig
@@ -112,7 +113,9 @@ export class NotificationConnection implements Notifications {
     }
     const answer = this.#statements.run(
       async () => {
-        if (!this.#client) await within(deadline - performance.now(), this.#open(), tooLate)
+        const leftMs = deadline - performance.now()
+        if (leftMs <= 0) throw new Error(TOO_LATE)
+        if (!this.#client) await within(leftMs, this.#open(), tooLate)
         const client = this.#client
         if (!client) throw new Error('Connection terminated: another one is being made')
         return this.#queryOn(client, text, values, deadline - performance.now())
@@ -171,8 +174,11 @@ export class NotificationConnection implements Notifications {
     client.on('notification', ({ channel, payload = '', processId }) =>
       this.#receive(channel, payload, processId === processIdOf(client)),
     )
+    this.#watch?.add(client)
+    this.#watch?.wake()
     try {
       await client.connect()
+      this.#watch?.add(client)
       const db = withQueryTimeout(client, QUERY_TIMEOUT_MS, this.#names)
       // A statement that timed out ends in the server too. A pooler would keep this setting for
       // other clients.
@@ -181,7 +187,6 @@ export class NotificationConnection implements Notifications {
         await db.query(`listen ${pg.escapeIdentifier(channel)}`)
       }
       this.#client = client
-      this.#watch?.add(client)
       this.#failures = 0
       for (const listener of this.#onConnect) listener()
     } catch (error) {
@@ -232,7 +237,7 @@ export class NotificationConnection implements Notifications {
     timeoutMs: number,
   ): ReturnType<Db['query']> {
     // The wait for its turn has used up the time: the connection itself may work.
-    if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
+    if (timeoutMs <= 0) throw new Error(TOO_LATE)
     this.#watch?.wake()
     try {
       return await withQueryTimeout(client, Math.ceil(timeoutMs), this.#names).query(text, values)

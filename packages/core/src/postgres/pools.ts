@@ -85,13 +85,18 @@ export async function openDatabase(
   const forWorkers = given || max === 1 ? 0 : 1
 
   const hostPool = given ?? new pg.Pool({ ...config, max: max - forWorkers })
+  const watch = new ServerWatch(config, logError, logRefusal)
   // Of two hosts on one pool each has names of its own.
-  const pool: StatementPool = names
-    ? { connect: () => hostPool.connect(), options: hostPool.options, names }
-    : hostPool
+  const pool: StatementPool = {
+    connect: () => {
+      watch.wake()
+      return hostPool.connect()
+    },
+    options: hostPool.options,
+    names,
+  }
   hostPool.on('error', logError)
   const stopHandling = handleClientErrors(hostPool)
-  const watch = new ServerWatch(config, logError, logRefusal)
   const stopWatching = watch.watchPool(hostPool)
   try {
     await assertUsable(hostPool)

@@ -6,10 +6,12 @@
  * server tells on it what the first one does. That is done only while a statement waits for longer than a second.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type pg from 'pg'
+import pg from 'pg'
 import { within } from '../within.ts'
-import { clientOf } from './connection-config.ts'
+import { clientOf, type Config } from './connection-config.ts'
 import { isSqlState } from './connection-errors.ts'
+import { endConnection, MOVED, type Connected } from './end-connection.ts'
+import type { Address } from './host-list.ts'
 
 /** How often it is looked whether a statement got an answer. */
 const LOOK_MS = 1000
@@ -20,21 +22,28 @@ const PAUSE_MS = 2000
 const RETRY_MS = 200
 /** A limit that fires so much later: this process stood still, and the answer may be there unread. */
 const STOOD_STILL_MS = 500
+/** How long a function that gives the password may take. */
+const PASSWORD_MS = 15_000
 
 /** A client of pg, as far as it tells what it is doing. */
-type Client = pg.ClientBase & {
+type Client = Connected & {
   readyForQuery?: boolean
+  _connecting?: boolean
   processID?: number | null
-  connection?: NodeJS.EventEmitter & {
-    stream: NodeJS.EventEmitter & { bytesRead?: number; destroy(error: Error): void }
-  }
+  /** Which one of a list of hosts it is connected to, or being connected to. */
+  address?: Address | undefined
 }
+
+/** Of pg-pool: its clients, from the moment at which they begin to connect. */
+type Pool = pg.Pool & { _clients?: readonly Client[] }
 
 interface Seen {
   /** Whether a pool has handed it out. */
   isOut: boolean
   /** Whether it was waiting for an answer when it was looked at last. */
   waited: boolean
+  /** The connection that it had then: a client of a list makes one after the other. */
+  connection: Client['connection']
   /** What had come by then. */
   bytes: number | undefined
   /** Since when its server does nothing for it, although it waits. */
@@ -55,9 +64,9 @@ const FULL_FOR_MS = 10_000
 const LOG_REFUSALS_MS = 60_000
 /** There is no server that takes writes, or it is starting or shutting down. */
 const NOT_THERE = /^(25006|57P0.)$/
-/** As the errors of pg itself begin, see connection-errors.ts. */
 const NO_ANSWER = `Connection terminated: no answer within ${ANSWER_MS / 1000} s`
-const MOVED = 'Connection terminated: another server takes the writes'
+const NO_PASSWORD = `timeout expired: the function that gives the password has not answered within ${PASSWORD_MS / 1000} s`
+const WRITES_AGAIN = 'Connection terminated: the server takes writes again'
 
 const ASK = `select pg_catalog.pg_backend_pid() as me,
     pg_catalog.current_setting('transaction_read_only') = 'off' as "takesWrites",
@@ -65,16 +74,21 @@ const ASK = `select pg_catalog.pg_backend_pid() as me,
        from pg_catalog.pg_stat_activity where pid = any($1::pg_catalog.int4[]))::pg_catalog.text as works`
 
 export class ServerWatch {
-  readonly #config: pg.PoolConfig
+  readonly #config: Config
   readonly #logError: (error: Error) => void
   readonly #logRefusal: (error: Error) => void
   /** Whether a pooler is in between: process ids are its own, and a statement may wait for a place there. */
   #pooled = false
-  #clients = new Map<Client, Seen>()
+  #pools = new Set<Pool>()
+  /** Those that a pool has handed out, and that of the listener. */
+  #clients = new Set<Client>()
+  #seen = new WeakMap<Client, Seen>()
+  #listenedTo = new WeakSet<object>()
   /** Made before the server moved, and to be ended when they are free. */
   #left = new WeakSet<Client>()
   #timer: NodeJS.Timeout | undefined
-  #askedAt = -Infinity
+  /** When each host was asked, and (`'any'`) when one that takes writes was looked for. */
+  #askedAt = new Map<Address | 'one' | 'any', number>()
   #isReadOnly = false
   #fullAt = -Infinity
   #refusalLoggedAt = -Infinity
@@ -88,6 +102,7 @@ export class ServerWatch {
     this.#config = config
     this.#logError = logError
     this.#logRefusal = logRefusal
+    if (this.#config.hosts) this.#config.hosts.onOnlyReads = () => this.#findWriter()
   }
 
   markPooled(): void {
@@ -96,13 +111,14 @@ export class ServerWatch {
 
   /** Watches all connections of a pool. The function ends that. */
   watchPool(pool: pg.Pool): () => void {
+    this.#pools.add(pool)
     const onAcquire = (client: pg.PoolClient) => {
-      this.add(client).isOut = true
+      this.add(client)
+      this.#seenOf(client).isOut = true
       this.wake()
     }
     const onRelease = (_: unknown, client: pg.PoolClient) => {
-      const seen = this.#clients.get(client)
-      if (seen) seen.isOut = false
+      this.#seenOf(client).isOut = false
       // The pool takes back no client that is ending.
       if (this.#left.has(client)) client.end().catch(() => {})
     }
@@ -111,20 +127,23 @@ export class ServerWatch {
     pool.on('remove', onRemove)
     pool.on('release', onRelease)
     return () => {
+      this.#pools.delete(pool)
       pool.off('acquire', onAcquire)
       pool.off('remove', onRemove)
       pool.off('release', onRelease)
     }
   }
 
-  add(client: Client): Seen {
-    const known = this.#clients.get(client)
-    if (known) return known
-    const seen = { isOut: false, waited: false, bytes: undefined, lostSince: undefined }
-    this.#clients.set(client, seen)
+  /** Again when it is connected: a client of a list has another connection by then. */
+  add(client: Client): void {
+    const { connection } = client
+    if (connection && !this.#listenedTo.has(connection)) {
+      this.#listenedTo.add(connection)
+      connection.on('errorMessage', (error: pg.DatabaseError) => this.#note(error))
+    }
+    if (this.#clients.has(client)) return
+    this.#clients.add(client)
     client.once('end', () => this.#clients.delete(client))
-    client.connection?.on('errorMessage', (error: pg.DatabaseError) => this.#note(error))
-    return seen
   }
 
   forget(client: Client): void {
@@ -140,10 +159,12 @@ export class ServerWatch {
       this.#logRefusal(error)
     }
     if (error.code === DISK_FULL) this.#fullAt = now
-    else {
-      this.#isReadOnly = true
-      this.wake()
-    }
+    else this.#findWriter()
+  }
+
+  #findWriter(): void {
+    this.#isReadOnly = true
+    this.wake()
   }
 
   /**
@@ -168,64 +189,144 @@ export class ServerWatch {
     this.#closed = true
     clearTimeout(this.#timer)
     this.#clients.clear()
+    this.#pools.clear()
+  }
+
+  /** Also those that are being connected. */
+  #all(): Client[] {
+    const all = new Set(this.#clients)
+    for (const { _clients = [] } of this.#pools) for (const client of _clients) all.add(client)
+    return [...all]
+  }
+
+  #seenOf(client: Client): Seen {
+    const known = this.#seen.get(client)
+    if (known) return known
+    const { connection } = client
+    const seen = { isOut: false, waited: false, connection, bytes: undefined, lostSince: undefined }
+    this.#seen.set(client, seen)
+    return seen
   }
 
   async #look(): Promise<void> {
-    let isWaiting = false
-    const stuck: Client[] = []
-    for (const [client, seen] of this.#clients) {
-      const waits = client.readyForQuery === false
+    let isAny = false
+    /** By the host of the list that they wait for. */
+    const stuck = new Map<Address | undefined, Client[]>()
+    for (const client of this.#all()) {
+      const seen = this.#seenOf(client)
+      const { connection, address } = client
+      const waits = isWaiting(client)
       const bytes = bytesOf(client)
-      if (waits && seen.waited && bytes === seen.bytes) stuck.push(client)
+      // A server that has asked for a password waits for the function that gives it.
+      const isAsked = isOpening(client) && bytes !== 0
+      const isSame = connection === seen.connection && bytes === seen.bytes
+      if (waits && seen.waited && isSame && !isAsked)
+        stuck.set(address, [...(stuck.get(address) ?? []), client])
       else seen.lostSince = undefined
-      isWaiting ||= waits
-      seen.waited = waits
-      seen.bytes = bytes
+      isAny ||= waits
+      Object.assign(seen, { waited: waits, connection, bytes })
     }
-    const isDue = performance.now() - this.#askedAt >= PAUSE_MS
     try {
-      if (isDue && (stuck.length > 0 || this.#isReadOnly)) await this.#ask(stuck)
+      const asking = [...stuck]
+        .filter(([address]) => this.#isDue(address ?? 'one'))
+        .map(([address, clients]) => this.#ask(address, clients))
+      if (this.#isReadOnly && this.#isDue('any')) asking.push(this.#lookForWrites())
+      await Promise.all(asking)
     } finally {
       this.#timer = undefined
     }
-    if (isWaiting || this.#isReadOnly) this.wake()
+    if (isAny || this.#isReadOnly) this.wake()
   }
 
-  async #ask(stuck: readonly Client[]): Promise<void> {
-    const before = [...this.#clients.keys()]
-    const isReadOnly = this.#isReadOnly
-    this.#isReadOnly = false
-    let deadline = performance.now() + ANSWER_MS
-    for (;;) {
-      try {
-        const answer = await this.#answer(before, deadline - performance.now())
-        // There is a server that takes writes: another one than that of these connections, or the same again.
-        if (isReadOnly && answer.takesWrites) this.#leave(before)
-        else this.#judge(before, stuck, answer)
-        break
-      } catch (error) {
-        if (this.#closed) return
-        const { code } = error as { code?: unknown }
-        // The server has something to say, although not of these connections.
-        if (isSqlState(code) && !NOT_THERE.test(code)) break
-        if (performance.now() - deadline > STOOD_STILL_MS) {
-          deadline = performance.now() + ANSWER_MS
-          continue
-        }
-        if (performance.now() + RETRY_MS > deadline) {
-          if (stuck.length > 0) this.#endAll(before, NO_ANSWER)
+  #isDue(what: Address | 'one' | 'any'): boolean {
+    return performance.now() - (this.#askedAt.get(what) ?? -Infinity) >= PAUSE_MS
+  }
+
+  /** Asks the host on which they wait, and no other one of the list. */
+  async #ask(address: Address | undefined, stuck: readonly Client[]): Promise<void> {
+    const before = new Set(this.#all().filter((client) => client.address === address))
+    try {
+      const config = await this.#configFor(address)
+      let deadline = performance.now() + ANSWER_MS
+      for (;;) {
+        try {
+          const answer = await this.#answer(config, [...before], deadline - performance.now())
+          this.#judge([...before], stuck, answer)
           break
+        } catch (error) {
+          if (this.#closed) return
+          const { code } = error as { code?: unknown }
+          // The server has something to say, although not of these connections.
+          if (isSqlState(code) && !NOT_THERE.test(code)) break
+          if (performance.now() - deadline > STOOD_STILL_MS) {
+            deadline = performance.now() + ANSWER_MS
+            continue
+          }
+          if (performance.now() + RETRY_MS > deadline) {
+            this.#giveUp(address, before, stuck)
+            break
+          }
+          await wait(RETRY_MS, undefined, { ref: false })
         }
-        await wait(RETRY_MS, undefined, { ref: false })
       }
+    } finally {
+      this.#askedAt.set(address ?? 'one', performance.now())
     }
-    this.#askedAt = performance.now()
+  }
+
+  /** Nothing of this host is left that would go on where the host wakes. */
+  #giveUp(
+    address: Address | undefined,
+    before: ReadonlySet<Client>,
+    stuck: readonly Client[],
+  ): void {
+    if (address) this.#config.hosts?.tryLast(address)
+    // A server may take no new connections for a while, and still serve those that it has.
+    const isSilent = stuck.some((client) => !isOpening(client))
+    const gone = this.#all().filter(
+      (client) =>
+        client.address === address && (isOpening(client) || (isSilent && before.has(client))),
+    )
+    this.#endAll(gone, NO_ANSWER)
+  }
+
+  /** A function that gives the password may take its time, and that says nothing of the server. */
+  async #configFor(address: Address | undefined): Promise<Config> {
+    const { hosts } = this.#config
+    const config: Config = {
+      ...this.#config,
+      ...(hosts && address ? { hosts: hosts.only(address) } : {}),
+    }
+    const give = config.password as ((of: object) => string | Promise<string>) | string | undefined
+    if (typeof give !== 'function') return config
+    const { connectionParameters } = new pg.Client({ ...config, ...address }) as unknown as {
+      connectionParameters: object
+    }
+    const late = () => {
+      throw new Error(NO_PASSWORD)
+    }
+    return { ...config, password: await within(PASSWORD_MS, give(connectionParameters), late) }
+  }
+
+  /** The server of these connections has refused a write, since it only reads. */
+  async #lookForWrites(): Promise<void> {
+    const before = this.#all()
+    this.#isReadOnly = false
+    try {
+      const { takesWrites, works } = await this.#answer(this.#config, before, ANSWER_MS)
+      // Another server than that of these connections, or the same again.
+      if (takesWrites) this.#leave(before, works)
+    } catch {
+      // The next write that is refused looks again.
+    } finally {
+      this.#askedAt.set('any', performance.now())
+    }
   }
 
   /** @throws where there is no answer in time */
-  async #answer(clients: readonly Client[], ms: number): Promise<Answer> {
+  async #answer(config: Config, clients: readonly Client[], ms: number): Promise<Answer> {
     const client = clientOf({
-      ...this.#config,
+      ...config,
       connectionTimeoutMillis: Math.max(1, Math.ceil(ms)),
     })
     client.on('error', () => {})
@@ -253,7 +354,7 @@ export class ServerWatch {
         throw new Error(NO_ANSWER)
       })
     } catch (error) {
-      end(client, NO_ANSWER)
+      endConnection(client, NO_ANSWER)
       throw error
     } finally {
       client.end().catch(() => {})
@@ -265,48 +366,50 @@ export class ServerWatch {
     const now = performance.now()
     let isLost = false
     for (const client of stuck) {
-      const seen = this.#clients.get(client)
-      const isStuck = client.readyForQuery === false && bytesOf(client) === seen?.bytes
-      if (!seen || !isStuck) continue
+      const seen = this.#seenOf(client)
+      const isSame = client.connection === seen.connection && bytesOf(client) === seen.bytes
+      if (!isWaiting(client) || !isSame) continue
       if (works.get(client.processID ?? 0)) seen.lostSince = undefined
       else {
         seen.lostSince ??= now
-        isLost ||= now - seen.lostSince >= ANSWER_MS
+        isLost ||= this.#isLost(client, now)
       }
     }
     if (!isLost) return
     // With them go those that are free: the next statements would wait on them as long.
-    const gone = before.filter((client) => {
-      const seen = this.#clients.get(client)
-      if (!seen || this.#isFree(client)) return true
-      return seen.lostSince !== undefined && now - seen.lostSince >= ANSWER_MS
-    })
+    const gone = before.filter((client) => this.#isFree(client) || this.#isLost(client, now))
     this.#endAll(gone, NO_ANSWER)
   }
 
+  /** One that is being opened is lost sooner: what was opened later has been answered twice. */
+  #isLost(client: Client, now: number): boolean {
+    const { lostSince } = this.#seenOf(client)
+    return lostSince !== undefined && now - lostSince >= (isOpening(client) ? PAUSE_MS : ANSWER_MS)
+  }
+
   /** Ends those that are free, and the others when they are. */
-  #leave(clients: readonly Client[]): void {
+  #leave(clients: readonly Client[], works: Answer['works']): void {
     for (const client of clients) {
+      const why = works?.has(client.processID ?? 0) ? WRITES_AGAIN : MOVED
       this.#left.add(client)
-      if (this.#isFree(client)) end(client, MOVED)
+      if (this.#isFree(client)) endConnection(client, why)
     }
   }
 
   #isFree(client: Client): boolean {
-    return !this.#clients.get(client)?.isOut && client.readyForQuery !== false
+    return !this.#seenOf(client).isOut && !isWaiting(client)
   }
 
   #endAll(clients: readonly Client[], why: string): void {
-    const open = clients.filter((client) => this.#clients.has(client))
+    const there = new Set(this.#all())
+    const open = clients.filter((client) => there.has(client))
     if (open.length > 0) this.#logError(new Error(why))
-    for (const client of open) end(client, why)
+    for (const client of open) endConnection(client, why)
   }
 }
 
 const bytesOf = ({ connection }: Client): number | undefined => connection?.stream.bytesRead
 
-function end({ connection }: Client, why: string): void {
-  // One that has not begun to connect has no listener of its own.
-  connection?.stream.on('error', () => {})
-  connection?.stream.destroy(new Error(why))
-}
+const isOpening = ({ _connecting }: Client): boolean => _connecting === true
+
+const isWaiting = (client: Client): boolean => client.readyForQuery === false || isOpening(client)

@@ -1,0 +1,120 @@
+/** A process with a list of hosts whose primary hangs, while its standby takes over: it uses one of the two. */
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { freezePostgres } from '../support/freeze-postgres.ts'
+import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+import { startHost } from '../core/support/host.ts'
+
+/** Two servers, each behind a proxy that counts its connections, and a host that has both in a list. */
+async function startPair(t: Test) {
+  const pair = await startPostgres({}, { standby: 'late' })
+  t.teardown(() => pair.stop())
+  const [old, next] = [await proxyPostgres(t, pair.url), await proxyPostgres(t, pair.standby!)]
+  const connect = async (url: string) => {
+    const client = new pg.Client(url)
+    client.on('error', () => {})
+    await client.connect()
+    t.teardown(() => client.end())
+    return client
+  }
+  const [first, second] = [await connect(pair.url), await connect(pair.standby!)]
+  const list = new URL(pair.url)
+  const connectionString = list.href.replace(
+    list.host,
+    `${new URL(old.url).host},${new URL(next.url).host}`,
+  )
+  const { app, log } = await startHost(t, {
+    core: { database: { connectionString, max: 6 } },
+    database: pair.url,
+    setUp: ({ svc }) => svc.events.subscribe('order.created', () => {}, { subscription: 'orders' }),
+  })
+  const { svc } = app
+  const publish = () =>
+    svc.events.publish('order.created', {}).then(
+      () => true,
+      () => false,
+    )
+  /** What the standby has of the first server is enough to go on with. */
+  const isCaughtUp = async () => {
+    const { rows } = await first.query('select pg_current_wal_lsn()::text as lsn')
+    await until(
+      () => second.query('select pg_last_wal_replay_lsn() >= $1::pg_lsn as "has"', [rows[0].lsn]),
+      (answer) => answer.rows[0].has,
+    )
+  }
+  return { url: pair.url, old, next, first, second, svc, publish, isCaughtUp, log }
+}
+
+const GIVEN_UP = /no answer within 3 s|another server takes the writes/
+
+const eventsOn = async (client: pg.Client): Promise<number> => {
+  const { rows } = await client.query('select count(*)::int as count from svc."__svc.events"')
+  return rows[0].count
+}
+
+t.test(
+  'all connections to a server that hangs are given up at once, and none is left',
+  async (t) => {
+    const { url, old, next, first, second, svc, publish, isCaughtUp, log } = await startPair(t)
+    // Some that nobody uses, and one whose transaction waits for its host.
+    await Promise.all(Array.from({ length: 4 }, () => svc.database.query('select pg_sleep(0.1)')))
+    const idle = Promise.withResolvers<void>()
+    const held = svc.transaction(async (db) => {
+      await db.query('select 1')
+      await idle.promise
+      await db.query('select 1')
+    })
+    const refused = t.rejects(held, { code: 'SVC_UNAVAILABLE' })
+    await until(publish)
+    await isCaughtUp()
+
+    const thaw = await freezePostgres(url)
+    t.teardown(thaw)
+    await second.query('select pg_promote()')
+    const publishing = until(publish)
+    await until(() => log.some((line) => GIVEN_UP.test(JSON.stringify(line))))
+    const decidedAt = performance.now()
+    await until(() => old.connections() === 0)
+    // What is given up in rounds takes two seconds for each.
+    t.ok(
+      performance.now() - decidedAt < 1000,
+      `${performance.now() - decidedAt} ms later none is left`,
+    )
+    await publishing
+
+    thaw()
+    const before = await eventsOn(first)
+    const written = await eventsOn(second)
+    for (let n = 0; n < 20; n++) await until(publish)
+    t.equal(old.connections(), 0)
+    t.ok(next.connections() > 0)
+    t.equal(await eventsOn(first), before, 'nothing is written on the old one')
+    t.ok((await eventsOn(second)) >= written + 20)
+    idle.resolve()
+    await refused
+  },
+)
+
+t.test(
+  'a connection to another server ends those to the former one, whatever they do',
+  async (t) => {
+    const { old, first, second, svc, publish, isCaughtUp } = await startPair(t)
+    const idle = Promise.withResolvers<void>()
+    const held = svc.transaction(async (db) => {
+      await db.query('select 1')
+      await idle.promise
+      await db.query('select 1')
+    })
+    const refused = t.rejects(held, { code: 'SVC_UNAVAILABLE' })
+    await isCaughtUp()
+    await first.query('alter system set default_transaction_read_only = on')
+    await first.query('select pg_reload_conf()')
+    await second.query('select pg_promote()')
+    await until(publish)
+    await until(() => old.connections() === 0)
+    idle.resolve()
+    await refused
+  },
+)
