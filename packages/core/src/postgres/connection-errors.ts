@@ -20,6 +20,17 @@ export function isLostConnection(error: unknown): boolean {
 export const isOutage = (error: unknown): boolean =>
   isConnectionError(error) && !hasBeenCancelled(error) && !isServerFault(error)
 
+/**
+ * Whether the error says nothing of the statement: there is no connection, or no server that takes writes. A
+ * session that the server ended may have taken too long, and so may a statement that was given up.
+ */
+export function isAway(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  if (code === 'SVC_UNAVAILABLE') return cause === undefined || isAway(cause)
+  if (code === '25006') return true
+  return isLostConnection(error) && !hasBeenCancelled(error) && !/^25P0[34]$/.test(`${code}`)
+}
+
 /** Whether the server reports a fault of its own: it may be in the rows of one statement alone. */
 export function isServerFault(error: unknown): boolean {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
