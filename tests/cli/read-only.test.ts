@@ -29,8 +29,8 @@ t.test('verbs that write say that the database only reads, and nothing else', as
   await setReadOnly('on')
   for (const args of [
     ['migrate'],
-    ['send', 'order.created', '{}'],
-    ['create-key', '--name', 'ops'],
+    ['send', 'order.created'],
+    ['create-key', '--email', 'ops@example.com', '--name', 'ops'],
   ]) {
     const errors = await refused(...args)
     t.notMatch(errors.join('\n'), /pg-boss error|shutdown step failed/)

@@ -66,7 +66,8 @@ export async function openCore(
                 current_setting('transaction_read_only') = 'on' as "reads"`,
       )
       const { now, citus, reads } = rows[0] as { now: number; citus: string | null; reads: boolean }
-      if (reads) throw new DatabaseUnreachable(whyUnreachable(ONLY_READS, addressOf(configOf(which))))
+      if (reads)
+        throw new DatabaseUnreachable(whyUnreachable(ONLY_READS, addressOf(configOf(which))))
       const startedAt = new Date(now)
       const boot = { pool, workerPool, log, signal, isCheck, citus }
       if (citus !== null) {
