@@ -19,6 +19,7 @@ t.test('the command takes a list of hosts, and its password from a file', async 
   const DATABASE_URL = `postgres://${username}@127.0.0.1:1,127.0.0.1:${port}${pathname}`
   const migrated = await svc(t, ['migrate'], { DATABASE_URL, PGPASSFILE })
   t.equal(migrated.exitCode, 0, migrated.errors.join('\n'))
+  t.notMatch(migrated.errors.join('\n'), /deprecated/)
   t.equal((await svc(t, ['migrate', '--check'], { DATABASE_URL, PGPASSFILE })).exitCode, 0)
   const standby = await svc(t, ['migrate'], {
     DATABASE_URL: `${DATABASE_URL}?target_session_attrs=standby`,

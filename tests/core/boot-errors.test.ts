@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { useCore } from '@svc/core/internal'
 import Fastify from 'fastify'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, emptyDatabaseWith, freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
@@ -91,10 +92,32 @@ t.test('without a password that the server asks for, no connection is left behin
   const database = `postgres://nobody@127.0.0.1:${port}/name`
   await t.rejects(boot(t, { database }), {
     code: 'SVC_CORE_DATABASE_UNREACHABLE',
-    message: /127\.0\.0\.1:\d+ answers, but refuses: SASL: .*password must be a string: check/,
+    message: /127\.0\.0\.1:\d+ asks for a password, and there is none: .*PGPASSWORD.* 0600: check/,
   })
   const connections = promisify(server.getConnections.bind(server))
   await until(async () => (await connections()) === 0)
+})
+
+t.test('a function that gives no password is named by an error at boot', async (t) => {
+  const { host, port, user } = new pg.Client(await emptyDatabase(t))
+  const given: [() => string, RegExp][] = [
+    [
+      () => undefined as never,
+      /the function "password" failed: it must give a text, got undefined/,
+    ],
+    [
+      () => {
+        throw new Error('no token')
+      },
+      /there is no password for Postgres at \S+: the function "password" failed: no token: check/,
+    ],
+  ]
+  for (const [password, message] of given) {
+    await t.rejects(boot(t, { database: { host, port, user: user!, password } }), {
+      code: 'SVC_CORE_DATABASE_UNREACHABLE',
+      message,
+    })
+  }
 })
 
 t.test('a user that does not exist is an error at boot', async (t) => {

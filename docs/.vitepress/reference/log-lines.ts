@@ -220,8 +220,14 @@ export const LOG_LINES: Record<string, LogLine[]> = {
     line(
       'warn',
       'could not read which queues are paused; it tries again',
-      'Pauses hold as last read.',
+      'Pauses hold as last read. It is logged once, until a read succeeds.',
       IF_IT_LASTS,
+    ),
+    line(
+      'info',
+      'which queues are paused is known again',
+      'The end of the line above. `failures` is the number of reads that failed.',
+      NOTHING,
     ),
     line(
       'info',
@@ -251,6 +257,18 @@ export const LOG_LINES: Record<string, LogLine[]> = {
       'Read `err`. After three failures `svc.health()` has `tasks.ok: false`.',
     ),
     line('info', 'a periodic task works again', 'The end of the line above.', NOTHING),
+    line(
+      'warn',
+      'periodic tasks wait for the database',
+      'There is no connection, or the database only reads. One task looks each five seconds whether it is back.',
+      IF_IT_LASTS,
+    ),
+    line(
+      'info',
+      'periodic tasks go on',
+      'The end of the line above. Those that waited run within five seconds.',
+      NOTHING,
+    ),
     line(
       'info',
       ['erasing a tenant', 'tenant erased'],

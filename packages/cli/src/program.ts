@@ -108,6 +108,7 @@ const FOR_HOSTS: [string | RegExp, string][] = [
   [/^the option "schema" must/, '--schema must'],
   ['the option "migrate" is "check", and ', ''],
   [', then boot again', ''],
+  ['boot again when', 'run it again when'],
   ['or boot once as a role', 'or use a role'],
 ]
 

@@ -2,6 +2,9 @@
 import '@svc/core/node-version'
 import { run } from './program.ts'
 
+// Such warnings are for who writes a host, not for who runs a command.
+process.noDeprecation = true
+
 const stop = new AbortController()
 let isInterrupted = false
 // A verb that waits ends at once. Others undo what they have begun: Postgres does it where that takes longer.

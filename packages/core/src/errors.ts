@@ -6,7 +6,7 @@ import { createError } from './create-error.ts'
  */
 export const InvalidOption = createError<[string]>('SVC_CORE_INVALID_OPTION', '%s', 500)
 
-/** Postgres did not answer, or refused the connection. Thrown at boot. */
+/** Postgres did not answer, refused the connection or takes no writes. Thrown at boot. */
 export const DatabaseUnreachable = createError<[string]>('SVC_CORE_DATABASE_UNREACHABLE', '%s', 500)
 
 /** The server is older than the oldest Postgres that is supported. Thrown at boot. */

@@ -1,7 +1,7 @@
 /** What core opens at its start: the database, with its tables, and pg-boss. */
 import type { FastifyBaseLogger } from 'fastify'
 import { KeyRing, NO_CIPHER, parseKey, type Cipher } from './encryption/key-ring.ts'
-import { InvalidOption } from './errors.ts'
+import { DatabaseUnreachable, InvalidOption } from './errors.ts'
 import { Catalogue } from './events/catalogue.ts'
 import { isBossInstalled } from './jobs/pg-boss/boss-tables.ts'
 import { startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
@@ -10,6 +10,8 @@ import { migrate, type MigrationBoot } from './migrations/migrate.ts'
 import { withMigrationLock } from './migrations/migration-lock.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import type { CoreSettings } from './core-options.ts'
+import { addressOf, configOf } from './postgres/connection-config.ts'
+import { whyUnreachable } from './postgres/connection-errors.ts'
 import { loggable } from './postgres/loggable-error.ts'
 import { PACKAGE_FOLDER } from './package-folder.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
@@ -45,7 +47,8 @@ export async function openCore(
   const telemetry = new Telemetry(openTelemetry())
   const logError = (error: Error) =>
     log.warn({ err: loggable(error) }, 'connection to Postgres lost')
-  const database = await openDatabase(await whichDatabase(settings, secrets), logError, {
+  const which = await whichDatabase(settings, secrets)
+  const database = await openDatabase(which, logError, {
     readers: settings.readers,
     names: namesOf(settings.schema),
     logRefusal: (error) =>
@@ -59,9 +62,12 @@ export async function openCore(
     const { pool, workerPool } = database
     return await explainingRights(database.db, async () => {
       const { rows } = await database.db.query(
-        `select extract(epoch from now())::float8 * 1000 as now, ${CITUS_VERSION} as citus`,
+        `select extract(epoch from now())::float8 * 1000 as now, ${CITUS_VERSION} as citus,
+                current_setting('transaction_read_only') = 'on' as "reads"`,
       )
-      const { now, citus } = rows[0] as { now: number; citus: string | null }
+      const { now, citus, reads } = rows[0] as { now: number; citus: string | null; reads: boolean }
+      if (reads)
+        throw new DatabaseUnreachable(whyUnreachable(ONLY_READS, addressOf(configOf(which))))
       const startedAt = new Date(now)
       const boot = { pool, workerPool, log, signal, isCheck, citus }
       if (citus !== null) {
@@ -84,6 +90,12 @@ export async function openCore(
     await database.close()
     throw error
   }
+}
+
+/** A list of hosts says the same of its own. */
+const ONLY_READS = {
+  code: '25006',
+  message: 'it is a standby, or default_transaction_read_only is on',
 }
 
 /** @throws InvalidOption */

@@ -52,10 +52,10 @@ export const InvalidCursor = createError(
   400,
 )
 
-/** Events after the cursor may be deleted. `oldest` is the cursor after which none was. */
+/** Events after the cursor may be deleted, or lost by the database. `oldest` is the cursor after which none was. */
 export const CursorExpired = createError<[string]>(
   'SVC_WEBHOOKS_CURSOR_EXPIRED',
-  'events after this cursor may have been deleted, since they were older than the host keeps them: go on after "%s", which is the oldest',
+  'events after this cursor may be missing: they were older than the host keeps them, or the database lost them in a failover: go on after "%s", which is the oldest',
   410,
 )
 

@@ -51,6 +51,18 @@ const sentences: [error: unknown, sentence: string][] = [
     `svcCore: Postgres cannot be reached at db:6543 (connect ECONNREFUSED 1.2.3.4:6543): start it, or ${advice}`,
   ],
   [
+    failed('certificate has expired', 'CERT_HAS_EXPIRED'),
+    `svcCore: there is no TLS with Postgres at db:6543: certificate has expired: check sslmode, sslrootcert, sslcert and sslkey, or "ssl", in the option "database" (by default the secret DATABASE_URL)`,
+  ],
+  [
+    failed('The server does not support SSL connections'),
+    `svcCore: there is no TLS with Postgres at db:6543: The server does not support SSL connections: check sslmode, sslrootcert, sslcert and sslkey, or "ssl", in the option "database" (by default the secret DATABASE_URL)`,
+  ],
+  [
+    failed('db:6543 only reads', '25006'),
+    `svcCore: Postgres at db:6543 takes no writes at the moment (db:6543 only reads): boot again when it does, or ${advice}`,
+  ],
+  [
     failed('', 'ECONNREFUSED'),
     `svcCore: Postgres cannot be reached at db:6543 (ECONNREFUSED): start it, or ${advice}`,
   ],

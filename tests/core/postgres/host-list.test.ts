@@ -24,6 +24,8 @@ const lists: [given: string | DatabaseConfig, hosts: string][] = [
   ],
   ['postgres://%2Frun%2Fpg,h2/db?target_session_attrs=any', '/run/pg, h2:5432'],
   ['postgres:///db?host=h1,h2&port=5432,5433', 'h1:5432, h2:5433'],
+  ['postgres://h1:1,h2/db?port=5433', 'h1:5433, h2:5433'],
+  ['postgres://h1,h2/db?port=5433,5434', 'h1:5433, h2:5434'],
   ['postgres://u:p@h1/db?target_session_attrs=primary', 'h1:5432'],
   [{ host: ['h1', 'h2'], port: [5432, 5433] }, 'h1:5432, h2:5433'],
   [{ host: ['h1', 'h2', '[::1]'], port: 6432 }, 'h1:6432, h2:6432, [::1]:6432'],
@@ -45,7 +47,22 @@ t.test('user, password, database and settings of a list are those of the URL', a
     application_name: 'orders',
   })
   const password = () => 'rotated'
-  t.equal(configOf({ host: ['h1', 'h2'], password }).password, password)
+  for (const given of [
+    { host: ['h1', 'h2'] },
+    { host: 'h1' },
+    { connectionString: 'postgres://u@h1/db' },
+    { connectionString: 'postgres://u@h1,h2/db' },
+  ]) {
+    const { password: asked } = configOf({ ...given, password })
+    t.equal(await (asked as () => Promise<string>)(), 'rotated', JSON.stringify(given))
+  }
+  t.match(configOf({ connectionString: 'postgres://u@h1:7/db', password: 'p', max: 3 }), {
+    host: 'h1',
+    port: '7',
+    user: 'u',
+    password: 'p',
+    max: 3,
+  })
 })
 
 const refused: [given: unknown, why: RegExp][] = [
@@ -54,13 +71,33 @@ const refused: [given: unknown, why: RegExp][] = [
   ['postgres://h1/db?target_session_attrs=prefer-standby', /takes no writes/],
   [{ host: ['h1', 'h2'], target_session_attrs: 'standby' }, /takes no writes/],
   ['postgres://h1,h2:99999/db', /port from 1 to 65535/],
+  ['postgres://h1:99999,h2/db', /port from 1 to 65535/],
+  ['postgres://h1:abc,h2/db', /port from 1 to 65535/],
+  ['postgres://::1:5432,h2/db', /of IPv6 in brackets/],
   ['postgres://h1,/db', /must have a name/],
+  ['postgres://h1,h2/db?host=h3,h4', /name them once/],
+  ['postgres://h1,h2/db?port=1,2,3', /2 hosts and 3 ports/],
+  ['postgres://h1/db?port=1,2', /1 hosts and 2 ports/],
+  [{ host: 'h1', port: [1, 2] }, /1 hosts and 2 ports/],
+  [{ host: ['h1:5432', 'h2:5432'] }, /must have a name/],
+  [{ connectionString: 'postgres://h1/db', host: ['h1', 'h2'] }, /"host" is not used/],
+  [{ connectionString: 'postgres://h1/db', port: 1 }, /"port" is not used/],
+  [{ connectionString: 'postgres://u:p@h1/db', password: () => 'p' }, /"password" is not used/],
   ['postgres://h1,::1/db', /of IPv6 in brackets/],
   [{ host: [] }, /must have a name/],
   [{ host: ['h1', 7] }, /must have a name/],
   [{ host: ['h1', 'h2'], port: [1, 2, 3] }, /2 hosts and 3 ports/],
   ['postgres://u:pa@ss/word@h1,h2/db', /percent-encoded/],
-  ['postgres://h1/db?sslrootcert=/nowhere.pem', /check sslrootcert/],
+  ['postgres://h1/db?sslrootcert=/nowhere.pem', /nowhere\.pem.*check sslrootcert/],
+  ['postgres://h1/db?sslmode=bogus', /sslmode must be one of disable, .*, no-verify:/],
+  [
+    'postgres://h1,h2/db?uselibpqcompat=true&sslmode=no-verify',
+    /sslmode must be one of disable, prefer, require, verify-ca, verify-full:/,
+  ],
+  [
+    'postgres://h1/db?uselibpqcompat=true&sslmode=verify-ca',
+    /sslmode=verify-ca needs the file of a CA in sslrootcert/,
+  ],
 ]
 for (const [given, why] of refused) {
   t.test(`${JSON.stringify(given)} is refused`, async (t) => {

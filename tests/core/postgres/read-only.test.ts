@@ -1,6 +1,7 @@
 /** Moments in which Postgres answers and takes no writes. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { createSvc } from '../../../packages/core/src/index.ts'
 import { startHost } from '../support/host.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -58,6 +59,38 @@ t.test(
     await until(() => received.includes('before') && received.includes('after'))
   },
 )
+
+t.test('a boot on a server that only reads is refused in a sentence', async (t) => {
+  const server = await startPostgres()
+  t.teardown(() => server.stop())
+  const admin = await connect(t, server.url)
+  const { host } = new URL(server.url)
+  const refused = {
+    code: 'SVC_CORE_DATABASE_UNREACHABLE',
+    message: `svcCore: Postgres at ${host} takes no writes at the moment (it is a standby, or default_transaction_read_only is on): boot again when it does, or check the option "database" (by default the secret DATABASE_URL)`,
+  }
+  const pool = new pg.Pool({ connectionString: server.url, max: 4 })
+  t.teardown(() => pool.end())
+  pool.on('error', () => {})
+  await setReadOnly(admin, 'on')
+  await until(
+    () => pool.query('show default_transaction_read_only'),
+    (answer) => answer.rows[0].default_transaction_read_only === 'on',
+  )
+  await t.rejects(createSvc({ core: { database: server.url } }), refused)
+  await t.rejects(createSvc({ core: { database: pool } }), refused)
+  await t.rejects(createSvc({ core: { database: `${server.url}?target_session_attrs=primary` } }), {
+    ...refused,
+    message: /takes no writes at the moment \(.* only reads\): boot again when it does/,
+  })
+  await setReadOnly(admin, 'off')
+  await until(() =>
+    createSvc({ core: { database: server.url } }).then(
+      (svc) => svc.close().then(() => true),
+      () => false,
+    ),
+  )
+})
 
 t.test(
   'connections to a server that only reads are left where another one takes the writes',

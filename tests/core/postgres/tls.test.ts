@@ -84,6 +84,13 @@ t.test('what a connection string says of TLS holds', async (t) => {
   t.equal(await connect(`${server.url}?sslmode=no-verify`), 'postgres')
   t.equal(await connect(`${server.url}?uselibpqcompat=true&sslmode=require`), 'postgres')
   t.equal(await connect(`${byName}?uselibpqcompat=true&sslmode=verify-ca&${ca}`), 'postgres')
+  // Beside a CA, "require" is "verify-ca", in libpq as well.
+  const require = 'uselibpqcompat=true&sslmode=require'
+  t.equal(await connect(`${byName}?${require}&${ca}`), 'postgres')
+  await t.rejects(
+    connect(`${server.url}?${require}&sslrootcert=${encodeURIComponent(at('client.pem'))}`),
+    /certificate/,
+  )
   await t.rejects(connect(`${byName}?sslmode=verify-full&${ca}`), {
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   })
@@ -110,6 +117,6 @@ t.test('what a connection string says of TLS holds', async (t) => {
   await t.rejects(connect(certified), { code: '28000' })
   await t.rejects(createSvc({ core: { database: `${server.url}?sslmode=verify-full` } }), {
     code: 'SVC_CORE_DATABASE_UNREACHABLE',
-    message: /self-signed certificate/,
+    message: /there is no TLS with Postgres at .*self-signed certificate.*check sslmode/,
   })
 })

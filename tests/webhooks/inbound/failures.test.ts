@@ -21,9 +21,13 @@ const settingsOf = (core: object) => ({
   bodyLimitBytes: 100,
 })
 
-/** A host whose Postgres cannot be reached. */
-function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInstance {
-  const bus = { publish: away }
+/** A host whose Postgres cannot be reached, or answers a publish otherwise. */
+function hostWithout(
+  t: Test,
+  source: Partial<InboundSource> = {},
+  publish: () => Promise<never> = away,
+): FastifyInstance {
+  const bus = { publish }
   const core = { svc: { secrets: { get: async () => 's' } }, bus }
   const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
   const app = Fastify()
@@ -44,6 +48,24 @@ t.test('while Postgres is unavailable the sender is answered 503 with Retry-Afte
       error: 'Service Unavailable',
       message: /database/,
     })
+  }
+})
+
+t.test('the answer 503 says what is the matter, as that of a publish does', async (t) => {
+  const reasons = {
+    ECONNREFUSED: 'the database cannot be reached, try again',
+    25006: 'the database only reads at the moment, try again',
+    53100: 'the disk of the database is full, try again later',
+    '57P03': 'the database is starting or shutting down, try again',
+    '40P01': 'the database is busy, try again',
+  }
+  for (const [code, message] of Object.entries(reasons)) {
+    const answer = await post(
+      hostWithout(t, {}, async () => {
+        throw Object.assign(new Error('as Postgres says it'), { code })
+      }),
+    )
+    t.match(answer.json(), { statusCode: 503, code: 'SVC_UNAVAILABLE', message })
   }
 })
 

@@ -32,7 +32,7 @@ export interface Health {
   }
   /**
    * The work that this process repeats in the background: sweeps, roll-ups, partitions, notices. `ok` is
-   * `false` once a task has failed three times in a row.
+   * `false` once a task has failed three times in a row, by itself and not for want of the database.
    */
   tasks: TaskHealth
   /** The queues of all subscriptions in the database; none where they could not be counted in time. */

@@ -26,6 +26,8 @@ export class Pauses {
   #reading: Promise<void> | undefined
   /** There may be a change that the read under way does not see. */
   #isStale = false
+  /** How many reads in a row have failed. */
+  #failures = 0
   #resumed: (queue: string) => void = () => {}
 
   constructor(parts: Parts) {
@@ -95,8 +97,13 @@ export class Pauses {
         const beganAt = performance.now()
         this.#apply(await listPauses(db))
         this.#readAt = beganAt
+        if (this.#failures > 0) {
+          log.info({ failures: this.#failures }, 'which queues are paused is known again')
+        }
+        this.#failures = 0
       }
     } catch (error) {
+      if (this.#failures++ > 0) return
       log.warn({ err: loggable(error) }, 'could not read which queues are paused; it tries again')
     }
   }

@@ -1,4 +1,4 @@
-import { isLostConnection } from '../postgres/connection-errors.ts'
+import { isAway } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import { within } from '../within.ts'
 
@@ -27,21 +27,19 @@ export interface FailingTask {
 
 /** The state of the periodic tasks of this process. */
 export interface TaskHealth {
-  /** No task has failed three times in a row. Failures for want of a connection are left out: `database` shows them. */
+  /**
+   * No task has failed three times in a row. A run for which there was no connection, or no server that takes
+   * writes, is no failure: `database` shows that.
+   */
   ok: boolean
-  /** Those whose last run has failed. */
+  /** Those whose last run that counts has failed. */
   failing: FailingTask[]
 }
 
-interface Log {
-  error(details: object, message: string): void
-  info(details: object, message: string): void
-}
+type Log = Record<'error' | 'warn' | 'info', (details: object, message: string) => void>
 
 interface Failures {
   count: number
-  /** Without those that only showed that there was no connection. */
-  counted: number
   since: string
   error: string
 }
@@ -49,6 +47,8 @@ interface Failures {
 /** From so many failures in a row on a task counts as failing for good. */
 const PERSISTENT = 3
 const FIRST_RETRY_MS = 5000
+/** How often it is looked whether the database is back, and within which time all tasks run then. */
+const BACK_MS = 5000
 /** A statement may take long; nothing of it is lost, since it is repeated at the next run. */
 const STOPPED_WITHIN_MS = 10_000
 
@@ -58,6 +58,9 @@ export class PeriodicTasks {
   /** The last run of each: the next one begins after it. */
   #last = new Map<PeriodicTask, Promise<number | void>>()
   #failures = new Map<PeriodicTask, Failures>()
+  /** Those whose last run found no database. The first of them looks whether it is back. */
+  #waiting = new Set<PeriodicTask>()
+  #waitSince = ''
   #stopping = new AbortController()
   #started = false
   #log: Log
@@ -84,7 +87,7 @@ export class PeriodicTasks {
   health(): TaskHealth {
     const all = [...this.#failures]
     return {
-      ok: all.every(([, { counted }]) => counted < PERSISTENT),
+      ok: all.every(([, { count }]) => count < PERSISTENT),
       failing: all.map(([{ name }, { count, since, error }]) => ({
         name,
         failures: count,
@@ -113,12 +116,19 @@ export class PeriodicTasks {
 
   /** Up to a tenth early or late, so that processes that boot together do not run it together. */
   #later(task: PeriodicTask): void {
-    const retryMs = FIRST_RETRY_MS * 2 ** ((this.#failures.get(task)?.count ?? Infinity) - 1)
+    const [looks] = this.#waiting
+    const retryMs =
+      task === looks
+        ? BACK_MS
+        : FIRST_RETRY_MS * 2 ** ((this.#failures.get(task)?.count ?? Infinity) - 1)
     this.#after(Math.min(task.seconds * 1000, retryMs) * (0.9 + Math.random() * 0.2), task)
   }
 
   #after(ms: number, task: PeriodicTask): void {
-    const timer = setTimeout(() => void this.#run(task), ms)
+    const timer = setTimeout(() => {
+      this.#timers.delete(task)
+      void this.#run(task)
+    }, ms)
     timer.unref()
     this.#timers.set(task, timer)
   }
@@ -141,11 +151,41 @@ export class PeriodicTasks {
   async #try(task: PeriodicTask): Promise<number | void> {
     try {
       const againInMs = await task.run(this.#stopping.signal)
+      this.#goOn(task)
       this.#succeeded(task)
       return againInMs
     } catch (error) {
       // The connections that it uses may be closed before it ends.
-      if (!this.#stopping.signal.aborted) this.#failed(task, error)
+      if (this.#stopping.signal.aborted) return
+      if (isAway(error)) return this.#wait(task, error)
+      this.#goOn(task)
+      this.#failed(task, error)
+    }
+  }
+
+  #wait(task: PeriodicTask, error: unknown): void {
+    if (this.#waiting.size === 0) {
+      this.#waitSince = new Date().toISOString()
+      this.#log.warn(
+        { err: loggable(error), task: task.name },
+        'periodic tasks wait for the database',
+      )
+    }
+    this.#waiting.add(task)
+  }
+
+  /** The database has answered `task`: if that one waited, all others that wait run soon. */
+  #goOn(task: PeriodicTask): void {
+    if (!this.#waiting.delete(task)) return
+    const others = [...this.#waiting]
+    this.#waiting.clear()
+    this.#log.info({ task: task.name, since: this.#waitSince }, 'periodic tasks go on')
+    for (const other of others) {
+      const timer = this.#timers.get(other)
+      // Without one its run is under way.
+      if (!timer || !this.#started) continue
+      clearTimeout(timer)
+      this.#after(BACK_MS * Math.random(), other)
     }
   }
 
@@ -158,17 +198,11 @@ export class PeriodicTasks {
   }
 
   #failed(task: PeriodicTask, error: unknown): void {
-    const known = this.#failures.get(task) ?? {
+    const { count, since } = this.#failures.get(task) ?? {
       count: 0,
-      counted: 0,
       since: new Date().toISOString(),
     }
-    const failed = {
-      ...known,
-      count: known.count + 1,
-      counted: known.counted + (isLostConnection(error) ? 0 : 1),
-      error: messageOf(error),
-    }
+    const failed = { count: count + 1, since, error: messageOf(error) }
     this.#failures.set(task, failed)
     this.#log.error(
       { err: loggable(error), task: task.name, failures: failed.count, since: failed.since },

@@ -1,5 +1,6 @@
 /** What a role lacks, in a sentence that names the right. */
-import { RightsMissing } from '../errors.ts'
+import { DatabaseUnreachable, RightsMissing } from '../errors.ts'
+import { isAway } from '../postgres/connection-errors.ts'
 import type { Db } from '../postgres/transaction.ts'
 
 const TABLE_RIGHTS = ['select', 'insert', 'update', 'delete']
@@ -23,14 +24,23 @@ interface SchemaFacts {
 }
 
 /**
- * Runs a step of the boot. Where Postgres denies it a right, the error names it.
+ * Runs a step of the boot. Where Postgres denies it a right, the error names it; where Postgres goes away, or
+ * only reads from then on, the error says to boot again.
  *
- * @throws RightsMissing
+ * @throws RightsMissing, DatabaseUnreachable
  */
 export async function explainingRights<T>(db: Db, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
+    if (isAway(error)) {
+      throw Object.assign(
+        new DatabaseUnreachable(
+          `svcCore: Postgres was lost on the way (${(error as Error).message}): boot again when it takes writes`,
+        ),
+        { cause: error },
+      )
+    }
     if ((error as { code?: unknown } | null)?.code !== '42501') throw error
     const facts = await factsOf(db).catch(() => undefined)
     throw Object.assign(new RightsMissing(whatIsMissing((error as Error).message, facts)), {

@@ -2,7 +2,10 @@
 import pg from 'pg'
 import { parse } from 'pg-connection-string'
 import { InvalidOption } from '../errors.ts'
+import { kindOf } from '../options/check-options.ts'
+import { PASSWORD_FAILED } from './connection-errors.ts'
 import {
+  CHECK_OPTION,
   ClientOfHosts,
   hostListOf,
   OwnClient,
@@ -40,20 +43,42 @@ function withPassword({ password, ...config }: pg.PoolConfig): pg.PoolConfig {
 }
 
 function withHosts(given: DatabaseConfig): pg.PoolConfig {
-  const { connectionString, ...fields } = given
+  const { connectionString, ...fields } = named(given)
   if (connectionString === undefined) {
     const list = hostListOf(fields, [])
-    return withPassword(list ? ofList(given, list) : (given as pg.PoolConfig))
+    return withPassword(list ? ofList(fields, list) : (fields as pg.PoolConfig))
   }
   const { text, addresses } = splitHosts(connectionString)
   checkConnectionString(text)
   const parsed = parsedUrl(text)
-  const list = hostListOf({ ...fields, ...parsed }, addresses)
-  return withPassword(
-    list
-      ? ofList({ ...given, ...parsed, connectionString: undefined }, list)
-      : (given as pg.PoolConfig),
-  )
+  const { host, port, password } = fields
+  const doubled = Object.entries({ host, port, password: parsed.password && password })
+  for (const [name, value] of doubled) if (value) throw new InvalidOption(TWICE(name))
+  const all = { ...fields, ...parsed, password: parsed.password || password }
+  const list = hostListOf(all, addresses)
+  if (list) return withPassword(ofList(all, list))
+  // pg lets the connection string take the place of all fields, with no password as well.
+  return withPassword((password ? all : { ...fields, connectionString }) as pg.PoolConfig)
+}
+
+const TWICE = (name: string): string =>
+  `svcCore: beside a connection string "${name}" is not used${name === 'password' ? ' where that has one' : ''}: give it in one of them: ${CHECK_OPTION}`
+
+/** With an error that says where it came from, where a function gives the password. */
+function named({ password, ...config }: DatabaseConfig): DatabaseConfig {
+  if (typeof password !== 'function') return { ...config, password }
+  const ask = async (): Promise<string> => {
+    try {
+      const given: unknown = await password()
+      if (typeof given === 'string' && given !== '') return given
+      throw new TypeError(
+        `it must give a text, got ${given === '' ? 'an empty one' : kindOf(given)}`,
+      )
+    } catch (cause) {
+      throw new Error(`${PASSWORD_FAILED}: ${(cause as Error | null)?.message ?? cause}`, { cause })
+    }
+  }
+  return { ...config, password: ask }
 }
 
 const ofList = (
@@ -66,15 +91,30 @@ const ofList = (
   Client: ClientOfHosts as unknown as new () => pg.Client,
 })
 
-function parsedUrl(text: string): DatabaseConfig {
+/** As pg reads them. */
+const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
+function parsedUrl(text: string): DatabaseConfig & { password?: string } {
+  const { sslmode, uselibpqcompat } = parametersOf(text)
+  const modes = uselibpqcompat === 'true' ? TLS_MODES.slice(0, -1) : TLS_MODES
+  if (sslmode && !modes.includes(sslmode)) {
+    throw new InvalidOption(`svcCore: sslmode must be one of ${modes.join(', ')}: ${CHECK_OPTION}`)
+  }
   try {
     return parse(text) as object
   } catch (error) {
+    const { code, message } = error as Error & { code?: string }
     throw new InvalidOption(
-      `svcCore: a file that the connection string names cannot be read (${(error as Error).message}): check sslrootcert, sslcert and sslkey in the option "database" (by default the secret DATABASE_URL)`,
+      code === undefined
+        ? `svcCore: sslmode=${sslmode} needs the file of a CA in sslrootcert: add it, or use sslmode=verify-full: ${CHECK_OPTION}`
+        : `svcCore: a file that the connection string names cannot be read (${message}): check sslrootcert, sslcert and sslkey in the option "database" (by default the secret DATABASE_URL)`,
     )
   }
 }
+
+/** The last of each name counts. */
+const parametersOf = (text: string): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(/\?(.*)$/s.exec(text)?.[1]))
 
 /** A client for one connection, as those of the pools. */
 export const clientOf = (config: pg.PoolConfig): pg.Client =>

@@ -20,6 +20,17 @@ export function isLostConnection(error: unknown): boolean {
 export const isOutage = (error: unknown): boolean =>
   isConnectionError(error) && !hasBeenCancelled(error) && !isServerFault(error)
 
+/**
+ * Whether the error says nothing of the statement: there is no connection, or no server that takes writes. A
+ * session that the server ended may have taken too long, and so may a statement that was given up.
+ */
+export function isAway(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  if (code === 'SVC_UNAVAILABLE') return cause === undefined || isAway(cause)
+  if (code === '25006') return true
+  return isLostConnection(error) && !hasBeenCancelled(error) && !/^25P0[34]$/.test(`${code}`)
+}
+
 /** Whether the server reports a fault of its own: it may be in the rows of one statement alone. */
 export function isServerFault(error: unknown): boolean {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
@@ -91,9 +102,19 @@ const UNREACHABLE_CODES = new Set([
   'ENETUNREACH',
 ])
 
+/** How the error of a function begins that was to give the password. */
+export const PASSWORD_FAILED = 'the function "password" failed'
+
+/** As pg says it. */
+const NO_PASSWORD = /^SASL: .* client password must be a/
+
+/** Of Node: of certificates that it does not trust, and of TLS itself. */
+const TLS_CODES =
+  /^(ERR_(TLS|SSL|OSSL)_|UNABLE_TO_|CRL_|INVALID_(CA|PURPOSE)$|HOSTNAME_MISMATCH$|EPROTO$)|CERT/
+
 /** pg and pg-pool give these no code. */
 const UNREACHABLE_MESSAGES =
-  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after calling end|Query read timeout)/
+  /^(Connection terminated|the function "password" failed|timeout expired|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after calling end|Query read timeout)/
 
 /**
  * One sentence for the operator who starts the process. It never contains a password.
@@ -104,6 +125,18 @@ export function whyUnreachable(error: unknown, at: string): string {
   const { code, message } = (error ?? {}) as { code?: string; message?: string }
   const reason = (message || code || 'no reason given').replaceAll(/\s+/g, ' ').trim()
   const advice = 'check the option "database" (by default the secret DATABASE_URL)'
+  if (/^(25006|57P0[1-5])$/.test(`${code}`)) {
+    return `svcCore: Postgres at ${at} takes no writes at the moment (${reason}): boot again when it does, or ${advice}`
+  }
+  if (NO_PASSWORD.test(reason)) {
+    return `svcCore: Postgres at ${at} asks for a password, and there is none: give it in the connection string, as "password", as PGPASSWORD, or in a password file with the rights 0600: ${advice}`
+  }
+  if (reason.startsWith(PASSWORD_FAILED)) {
+    return `svcCore: there is no password for Postgres at ${at}: ${reason}: ${advice}`
+  }
+  if (TLS_CODES.test(`${code}`) || / SSL connection/.test(reason)) {
+    return `svcCore: there is no TLS with Postgres at ${at}: ${reason}: check sslmode, sslrootcert, sslcert and sslkey, or "ssl", in the option "database" (by default the secret DATABASE_URL)`
+  }
   return isSqlState(code) || reason.startsWith('SASL')
     ? `svcCore: Postgres at ${at} answers, but refuses: ${reason}: ${advice}`
     : `svcCore: Postgres cannot be reached at ${at} (${reason}): start it, or ${advice}`

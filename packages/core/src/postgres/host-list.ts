@@ -2,6 +2,7 @@
  * A list of hosts in the option `database`: which of them takes writes may change at any time. Each
  * connection is made to the first one that does.
  */
+import { isIPv6 } from 'node:net'
 import pg from 'pg'
 import { InvalidOption } from '../errors.ts'
 import { within } from '../within.ts'
@@ -35,14 +36,16 @@ export interface Address {
 const URL_OF_HOSTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s
 const ADDRESS = /^(\[[^\]]*\]|[^:[\]]*)(?::(\d*))?$/
 
-/** `text` with its first host alone, and the addresses of all of them. */
+/** `text` with one host, which stands for all, without a port; and the addresses of all of them. */
 export function splitHosts(text: string): { text: string; addresses: string[] } {
   const [, before = '', hosts = '', after = ''] = URL_OF_HOSTS.exec(text) ?? []
   const addresses = hosts.split(',')
   return addresses.length > 1
-    ? { text: before + addresses[0] + after, addresses }
+    ? { text: `${before}${ANY_HOST}${after}`, addresses }
     : { text, addresses: [] }
 }
+
+const ANY_HOST = 'hosts'
 
 /**
  * The hosts of a config, as pg reads it, and what is asked of them; `undefined` where pg connects by itself.
@@ -58,19 +61,25 @@ export function hostListOf(
   addresses: string[],
 ): HostList | undefined {
   const hosts = addresses.length > 0 ? undefined : listOf(host)
-  const isList = hosts ? hosts.length > 1 || Array.isArray(host) : true
+  const isList = hosts ? hosts.length > 1 || Array.isArray(host) || listOf(port).length > 1 : true
   if (!isList && session === undefined) return undefined
   const needs = session ?? 'read-write'
   if (!SESSIONS.includes(needs as Session)) throw new InvalidOption(WRONG_SESSION)
-  const all = hosts ? withPorts(hosts, listOf(port)) : addresses.map(addressOf)
-  if (all.length === 0 || all.some((one) => one.host === '' || !isPort(one.port)))
+  // The parameters of a URL come before what stands in its middle.
+  const isGivenTwice = addresses.length > 0 && host !== undefined && host !== ANY_HOST
+  if (isGivenTwice) throw new InvalidOption(HOSTS_TWICE)
+  const named = addresses.map(addressOf)
+  const all = hosts || port ? withPorts(hosts ?? named.map((one) => one.host), listOf(port)) : named
+  if (all.length === 0 || all.some((one) => !isHost(one.host) || !isPort(one.port)))
     throw new InvalidOption(WRONG_HOSTS)
   return new HostList(all, needs !== 'any')
 }
 
-const CHECK_OPTION = 'check the option "database" (by default the secret DATABASE_URL)'
+export const CHECK_OPTION = 'check the option "database" (by default the secret DATABASE_URL)'
 const WRONG_SESSION = `svcCore: target_session_attrs must be "read-write", "primary" or "any": everything here writes, and a standby or a session that only reads takes no writes: ${CHECK_OPTION}`
 const WRONG_HOSTS = `svcCore: each of the hosts must have a name or an address (of IPv6 in brackets) and a port from 1 to 65535 or none, as in postgres://user:password@first:5432,second:5432/name or { host: ['first', 'second'], port: [5432, 5432] }: ${CHECK_OPTION}`
+
+const HOSTS_TWICE = `svcCore: the connection string names hosts before its path and in the parameter host: name them once: ${CHECK_OPTION}`
 
 /** A text with commas is a list in libpq. */
 const listOf = (value: unknown): unknown[] =>
@@ -105,6 +114,10 @@ function decoded(host: string): string {
     return ''
   }
 }
+
+/** A port beside it would be taken for a part of it. */
+const isHost = (host: string): boolean =>
+  host !== '' && (!host.includes(':') || host.startsWith('/') || isIPv6(host))
 
 const isPort = (port: number | undefined): boolean =>
   port === undefined || (Number.isInteger(port) && port >= 1 && port <= 65_535)

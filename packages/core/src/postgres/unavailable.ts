@@ -1,6 +1,6 @@
 import { DatabaseFailed, Unavailable } from '../errors.ts'
 import { isSqlState, whyUnavailable } from './connection-errors.ts'
-import { asBusy, isContention } from './contention.ts'
+import { asBusy, BUSY, isContention } from './contention.ts'
 import type { Db } from './transaction.ts'
 
 /**
@@ -21,6 +21,10 @@ export function asUnavailable(error: unknown): unknown {
     ? error
     : Object.assign(new Unavailable({ cause: error }), { message: why })
 }
+
+/** What is the matter where a statement may succeed when it is tried again; `undefined` for other errors. */
+export const whyNotNow = (error: unknown): string | undefined =>
+  whyUnavailable(error) ?? (isContention(error) ? BUSY : undefined)
 
 /**
  * Of statements that are all ours: nothing of pg reaches the caller, since an error of Postgres may quote

@@ -1,6 +1,7 @@
 /** Creates the tables and queues of core and of the packages installed beside it. */
 import { RunningCore } from '../core.ts'
 import { resolveCoreOptions } from '../core-options.ts'
+import { DatabaseUnreachable } from '../errors.ts'
 import { explainingRights } from '../migrations/missing-rights.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { assertRole, grantAll } from './grants.ts'
@@ -52,6 +53,8 @@ export async function migrateAll({ grantTo, ...upkeep }: Upkeep): Promise<Outcom
       log.info({ owner: name }, MAKES)
       await explainingRights(core.db, () => prepareDatabase(core)).catch((error: Error) => {
         signal.throwIfAborted()
+        // The next package would meet the same.
+        if (error instanceof DatabaseUnreachable) throw error
         problems.push({ owner: name, error })
       })
     }

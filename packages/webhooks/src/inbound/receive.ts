@@ -2,8 +2,7 @@
 import { Unavailable } from '@svc/core'
 import {
   checkedHostEventName,
-  isConnectionError,
-  isContention,
+  whyNotNow,
   type Core,
   type DeduplicationKey,
 } from '@svc/core/internal'
@@ -221,9 +220,10 @@ async function publish(inbound: Inbound, { core, log }: Receiving): Promise<Rece
     )
     return outcomeOf(source, results)
   } catch (error) {
-    throw isConnectionError(error) || isContention(error)
-      ? new Unavailable({ cause: error })
-      : new InboundFailed({ cause: error })
+    const why = whyNotNow(error)
+    throw why === undefined
+      ? new InboundFailed({ cause: error })
+      : Object.assign(new Unavailable({ cause: error }), { message: why })
   }
 }
 

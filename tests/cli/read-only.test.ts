@@ -1,0 +1,39 @@
+/** A database that only reads, as a standby does. */
+import pg from 'pg'
+import t from 'tap'
+import { emptyDatabase } from '../support/fresh-database.ts'
+import { svc } from '../support/svc-command.ts'
+
+t.test('verbs that write say that the database only reads, and nothing else', async (t) => {
+  const DATABASE_URL = await emptyDatabase(t)
+  const admin = new pg.Client(DATABASE_URL)
+  await admin.connect()
+  t.teardown(() => admin.end())
+  const { rows } = await admin.query('select current_database() as name')
+  const setReadOnly = (is: 'on' | 'off') =>
+    admin.query(`set default_transaction_read_only = off;
+      alter database ${rows[0].name} set default_transaction_read_only = ${is}`)
+  const refused = async (...args: string[]) => {
+    const { exitCode, errors } = await svc(t, args, { DATABASE_URL })
+    t.equal(exitCode, 3, args.join(' '))
+    t.match(
+      errors.at(-1),
+      /Postgres at \S+ takes no writes at the moment \(.*\): run it again when it does, or check DATABASE_URL/,
+    )
+    return errors
+  }
+  await setReadOnly('on')
+  await refused('migrate')
+  await setReadOnly('off')
+  t.equal((await svc(t, ['migrate'], { DATABASE_URL })).exitCode, 0)
+  await setReadOnly('on')
+  for (const args of [
+    ['migrate'],
+    ['send', 'order.created'],
+    ['create-key', '--email', 'ops@example.com', '--name', 'ops'],
+  ]) {
+    const errors = await refused(...args)
+    t.notMatch(errors.join('\n'), /pg-boss error|shutdown step failed/)
+  }
+  t.equal((await svc(t, ['migrate', '--check'], { DATABASE_URL })).exitCode, 0, 'which only reads')
+})
