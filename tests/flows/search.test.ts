@@ -45,6 +45,8 @@ t.test('words are found by how they begin, whatever their case and accents', asy
     ['İpek Yılmaz', 'ipek@initech.example'],
     ['ｆｕｌｌ １２３', 'full@initech.example'],
     ['مُحَمَّد', 'm@initech.example'],
+    ['グーグル ガス', 'g@initech.example'],
+    ['हिन्दी', 'h@initech.example'],
     [`${'x'.repeat(150)} end`, 'long@initech.example'],
   ]
   for (const [name, email] of users) await svc.auth.createUser({ name, email })
@@ -69,6 +71,12 @@ t.test('words are found by how they begin, whatever their case and accents', asy
   await finds('IPEK YILMAZ', 'İpek Yılmaz')
   await finds('full 12', 'ｆｕｌｌ １２３')
   await finds('محمد', 'مُحَمَّد')
+  await finds('STRAẞE', 'Łukasz Straße')
+  await finds('グー', 'グーグル ガス')
+  await finds('ル')
+  await finds('カス')
+  await finds('हिन्', 'हिन्दी')
+  await finds('न')
   await finds(`${'X'.repeat(120)} en`, `${'x'.repeat(150)} end`)
   await finds("':* & | ! <-> \\ ( x", `${'x'.repeat(150)} end`)
 })
@@ -172,6 +180,15 @@ t.test('a search among 100 000 rows reads those that it finds, page by page', as
   await filler.end()
   const { pool, plans } = explainingPool(t, database)
   const { ask } = await startHost(t, pool)
+  for (const [list, common] of [
+    ['/_auth/users', 'com'],
+    ['/_auth/keys', 'key'],
+    ['/_webhooks', 'https'],
+  ]) {
+    const { status, body } = await ask(`${list}?limit=50&search=${common}`)
+    t.equal(status, 200, `a word that is in each row of ${list}`)
+    t.equal(body.length, 50)
+  }
   for (const [list, search, count] of [
     ['/_auth/users', 'person777', 111],
     ['/_auth/users', 'person777 example', 111],

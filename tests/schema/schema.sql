@@ -71,6 +71,7 @@ create table svc."__svc.auth.api_keys" (
   last_used_at timestamp with time zone,
   expiry_notice integer,
   unused_notice_of timestamp with time zone,
+  words tsvector generated always as (svc."__svc.search_words"(label)) stored,
   constraint "__svc.auth.api_keys_check" CHECK (((key_hash IS NOT NULL) OR (foreign_hash IS NOT NULL))),
   constraint "__svc.auth.api_keys_foreign_hash_check" CHECK ((foreign_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint "__svc.auth.api_keys_key_hash_check" CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text)),
@@ -86,7 +87,7 @@ CREATE INDEX "__svc.auth.api_keys_user_id_id_idx" ON svc."__svc.auth.api_keys" U
 CREATE INDEX api_keys_disabled ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (NOT enabled);
 CREATE INDEX api_keys_expiring ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (expires_at IS NOT NULL);
 CREATE INDEX api_keys_revoked ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (revoked_at IS NOT NULL);
-CREATE INDEX api_keys_search ON svc."__svc.auth.api_keys" USING gin (svc."__svc.search_words"(label));
+CREATE INDEX api_keys_search ON svc."__svc.auth.api_keys" USING gin (words);
 CREATE TRIGGER take_tenant BEFORE INSERT ON svc."__svc.auth.api_keys" FOR EACH ROW EXECUTE FUNCTION svc."__svc.auth.tenant_of_key"();
 CREATE TRIGGER tell_deleted AFTER DELETE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
 CREATE TRIGGER tell_updated AFTER UPDATE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was NEW TABLE AS now FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
@@ -147,13 +148,14 @@ create table svc."__svc.auth.users" (
   name text not null,
   role text not null,
   created_at timestamp with time zone default now() not null,
+  words tsvector generated always as (svc."__svc.search_words"(((name || ' '::text) || email))) stored,
   constraint "__svc.auth.users_tenant_check" CHECK ((tenant ~ '^[A-Za-z0-9_.:-]{1,64}$'::text)),
   constraint "__svc.auth.users_pkey" PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower((email COLLATE "C"))) WHERE (tenant IS NULL);
 CREATE INDEX "__svc.auth.users_tenant_id_idx" ON svc."__svc.auth.users" USING btree (tenant, id DESC);
 CREATE UNIQUE INDEX "__svc.auth.users_tenant_lower_idx" ON svc."__svc.auth.users" USING btree (tenant, lower((email COLLATE "C"))) WHERE (tenant IS NOT NULL);
-CREATE INDEX users_search ON svc."__svc.auth.users" USING gin (svc."__svc.search_words"(((name || ' '::text) || email)));
+CREATE INDEX users_search ON svc."__svc.auth.users" USING gin (words);
 CREATE TRIGGER note_tenant AFTER INSERT ON svc."__svc.auth.users" FOR EACH ROW WHEN ((new.tenant IS NOT NULL)) EXECUTE FUNCTION svc."__svc.note_tenant"();
 
 create table svc."__svc.auth.windows" (
@@ -320,10 +322,11 @@ create table svc."__svc.subscriptions" (
 CREATE INDEX "__svc.subscriptions_subscription_idx" ON svc."__svc.subscriptions" USING btree (subscription);
 
 create table svc."__svc.tenants" (
-  tenant text collate "C" not null
+  tenant text collate "C" not null,
+  words tsvector generated always as (svc."__svc.search_words"(tenant)) stored
 );
 CREATE INDEX "__svc.tenants_tenant_idx" ON svc."__svc.tenants" USING btree (tenant);
-CREATE INDEX tenants_search ON svc."__svc.tenants" USING gin (svc."__svc.search_words"(tenant));
+CREATE INDEX tenants_search ON svc."__svc.tenants" USING gin (words);
 
 create table svc."__svc.webhooks.deleted_webhooks" (
   id uuid not null,
@@ -446,12 +449,13 @@ create table svc."__svc.webhooks.registrations" (
   missed_until_disabled tstzrange,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  words tsvector generated always as (svc."__svc.search_words"(((COALESCE(label, ''::text) || ' '::text) || COALESCE(url, ''::text)))) stored,
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
 CREATE INDEX failing_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE ((failing_since IS NOT NULL) OR (disabled_reason = 'failing'::text));
 CREATE INDEX inactive_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE (NOT active);
-CREATE INDEX webhooks_search ON svc."__svc.webhooks.registrations" USING gin (svc."__svc.search_words"(((COALESCE(label, ''::text) || ' '::text) || COALESCE(url, ''::text))));
+CREATE INDEX webhooks_search ON svc."__svc.webhooks.registrations" USING gin (words);
 CREATE CONSTRAINT TRIGGER lift_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.ordered OR (old.rate_limit IS NOT NULL) OR (old.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
 CREATE TRIGGER note_tenant AFTER INSERT ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((new.tenant IS NOT NULL)) EXECUTE FUNCTION svc."__svc.note_tenant"();
 CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.paused IS DISTINCT FROM new.paused)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secrets IS DISTINCT FROM new.previous_secrets)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.fields IS DISTINCT FROM new.fields)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
@@ -1463,7 +1467,7 @@ CREATE OR REPLACE FUNCTION svc."__svc.folded"(given text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN TRIM(BOTH FROM regexp_replace(translate(upper((CASE WHEN (octet_length(given) = length(given)) THEN given ELSE regexp_replace(NORMALIZE(given, NFKD), '[̀-ͯ҃-҉֑-ׇֽֿׁׂׅׄؐ-ًؚ-ٰٟ᪰-᫿᷀-᷿⃐-⃿︠-︯]'::text, ''::text, 'g'::text) END COLLATE "und-x-icu")), 'ØŁĐÐĦŦ'::text, 'OLDDHT'::text), '[^[:alnum:]]+'::text, ' '::text, 'g'::text));
+RETURN TRIM(BOTH FROM regexp_replace(translate(upper(lower((CASE WHEN (octet_length(given) = length(given)) THEN given ELSE NORMALIZE(regexp_replace(NORMALIZE(given, NFKD), '[̀-ͯ҃-҉֑-ׇֽֿׁׂׅׄؐ-ًؚ-ٰٟ᪰-᫿᷀-᷿⃐-⃿︠-︯]'::text, ''::text, 'g'::text), NFKC) END COLLATE "und-x-icu"))), 'ØŁĐÐĦŦ'::text, 'OLDDHT'::text), '[^[:alnum:]ऀ-ॣ०-෿ั-๎ັ-ໍཱ-྄ါ-ှ឴-៓゙゚]+'::text, ' '::text, 'g'::text));
 
 CREATE OR REPLACE FUNCTION svc."__svc.hand_over"()
  RETURNS void
@@ -2174,7 +2178,7 @@ RETURN ((replace(NULLIF(regexp_replace(svc."__svc.folded"(given), '([^ ]{100})[^
 CREATE OR REPLACE FUNCTION svc."__svc.search_words"(given text)
  RETURNS tsvector
  LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE STRICT COST 2000
+ IMMUTABLE PARALLEL SAFE STRICT
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin

@@ -7,7 +7,9 @@ create table svc."__svc.auth.users" (
   email text not null,
   name text not null,
   role text not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- What it is found by.
+  words tsvector generated always as (svc."__svc.search_words"(name || ' ' || email)) stored
 );
 
 -- Two people do not share a mailbox because one of them writes it in capitals. An address is ASCII, and
@@ -16,7 +18,7 @@ create unique index on svc."__svc.auth.users" (lower(email collate "C")) where t
 create unique index on svc."__svc.auth.users" (tenant, lower(email collate "C")) where tenant is not null;
 
 create index on svc."__svc.auth.users" (tenant, id desc);
-create index users_search on svc."__svc.auth.users" using gin (svc."__svc.search_words"(name || ' ' || email));
+create index users_search on svc."__svc.auth.users" using gin (words);
 
 -- Of the text of a key only the SHA-256 is stored: a reader of this table cannot use the keys.
 create table svc."__svc.auth.api_keys" (
@@ -61,6 +63,8 @@ create table svc."__svc.auth.api_keys" (
   expiry_notice integer,
   -- The last use, or the creation, that an event says the key was unused since.
   unused_notice_of timestamptz,
+  -- What it is found by.
+  words tsvector generated always as (svc."__svc.search_words"(label)) stored,
   check (key_hash is not null or foreign_hash is not null)
 );
 
@@ -68,7 +72,7 @@ create unique index on svc."__svc.auth.api_keys" (foreign_hash) where foreign_ha
 create index on svc."__svc.auth.api_keys" (user_id, id desc);
 create index on svc."__svc.auth.api_keys" (tenant, id desc);
 create index on svc."__svc.auth.api_keys" (key_prefix, id desc);
-create index api_keys_search on svc."__svc.auth.api_keys" using gin (svc."__svc.search_words"(label));
+create index api_keys_search on svc."__svc.auth.api_keys" using gin (words);
 -- The keys whose expiry is still to be published, by `expires_at`. The expiry of a key is not published if it
 -- was before the row was made, as it can be with a restore.
 create index on svc."__svc.auth.api_keys" (expires_at)

@@ -231,23 +231,23 @@ create table svc."__svc.applications" (
   since timestamptz not null default now()
 );
 
--- The words of a text by which it is found: without case and accents, each ended by what is neither a letter
--- nor a digit. The collation reads them alike in every database. A longer word is cut, since an index takes no
+-- The words of a text by which it is found: without case and accents, each ended by what is no letter, digit or
+-- sign of a vowel. The collation reads them alike in every database. A longer word is cut, since an index takes no
 -- more than 2046 bytes of one; a text of 500 bytes has none that is longer.
 create function svc."__svc.folded"(given text) returns text
 language sql immutable parallel safe
 return trim(regexp_replace(
   translate(
-    upper(case when octet_length(given) = length(given) then given else regexp_replace(
+    upper(lower(case when octet_length(given) = length(given) then given else normalize(regexp_replace(
       normalize(given, nfkd),
       U&'[\0300-\036F\0483-\0489\0591-\05BD\05BF\05C1\05C2\05C4\05C5\05C7\0610-\061A\064B-\065F\0670\1AB0-\1AFF\1DC0-\1DFF\20D0-\20FF\FE20-\FE2F]',
-      '', 'g') end collate "und-x-icu"),
+      '', 'g'), nfkc) end collate "und-x-icu")),
     'ØŁĐÐĦŦ', 'OLDDHT'),
-  '[^[:alnum:]]+', ' ', 'g'));
+  U&'[^[:alnum:]\0900-\0963\0966-\0DFF\0E31-\0E4E\0EB1-\0ECD\0F71-\0F84\102B-\103E\17B4-\17D3\3099\309A]+', ' ', 'g'));
 
--- Not an expression that is merged into a statement: the planner has to know what it costs.
+-- In columns, so that a statement never computes them: it takes a fifth of a millisecond.
 create function svc."__svc.search_words"(given text) returns tsvector
-language plpgsql immutable parallel safe strict cost 2000
+language plpgsql immutable parallel safe strict
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -267,13 +267,14 @@ return (replace(
 -- The tenants that have had users or webhooks, for a search by name: a tenant has any number of rows in other
 -- tables. Concurrent transactions may write one twice, instead of waiting for each other.
 create table svc."__svc.tenants" (
-  tenant text collate "C" not null
+  tenant text collate "C" not null,
+  words tsvector generated always as (svc."__svc.search_words"(tenant)) stored
 );
 
 alter table svc."__svc.tenants" replica identity full;
 
 create index on svc."__svc.tenants" (tenant);
-create index tenants_search on svc."__svc.tenants" using gin (svc."__svc.search_words"(tenant));
+create index tenants_search on svc."__svc.tenants" using gin (words);
 
 -- Who changed what. A row is written in the transaction of the change, and never changed.
 create table svc."__svc.audit" (

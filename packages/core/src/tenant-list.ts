@@ -4,7 +4,7 @@
  * search reads the table of tenants, whose index has the words of their names.
  */
 import type { Db } from './postgres/transaction.ts'
-import { foundBy } from './tenants/search.ts'
+import { foundBy, foundRows } from './tenants/search.ts'
 import { withinReach, type Reach } from './tenants/tenants.ts'
 
 /** Counting stops here: a tenant may have a million rows. */
@@ -44,10 +44,9 @@ export function tenantListOf<Row>(
     select tenant, ${columns.join(', ')} from listed where tenant is not null order by place`
   const found = `
     with listed as materialized (
-      select distinct tenant from svc."__svc.tenants" as known
-       where ${foundBy('tenant', '$4')} and ($2::text is null or tenant > $2)
-         and ${withinReach('tenant', '$1')}
-         and exists (select from ${table} as one where one.tenant = known.tenant)
+      select distinct tenant from ${foundRows('svc."__svc.tenants"', foundBy('words', '$4'))}
+       where ($2::text is null or tenant > $2) and ${withinReach('tenant', '$1')}
+         and exists (select from ${table} as one where one.tenant = found.tenant)
        order by tenant limit $3
     )
     select tenant, ${columns.join(', ')} from listed order by tenant`

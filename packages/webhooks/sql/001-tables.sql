@@ -48,13 +48,15 @@ create table svc."__svc.webhooks.registrations" (
   -- is the begin of its transaction.
   missed_until_disabled tstzrange,
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  -- What it is found by.
+  words tsvector generated always as (svc."__svc.search_words"(coalesce(label, '') || ' ' || coalesce(url, ''))) stored
 );
 
 -- Lists of one tenant, newest first, and their number.
 create index on svc."__svc.webhooks.registrations" (tenant, id) where tenant is not null;
 create index webhooks_search on svc."__svc.webhooks.registrations"
-  using gin (svc."__svc.search_words"(coalesce(label, '') || ' ' || coalesce(url, '')));
+  using gin (words);
 
 -- What a process reads of a webhook to deliver to it. A change of any of it raises the version of the webhook: the
 -- trigger "raise_version" names the columns. What is JSON comes as text.

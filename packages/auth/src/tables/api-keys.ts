@@ -20,7 +20,6 @@ import {
   valuesOf,
 } from './api-key-row.ts'
 import { isoOf } from './timestamps.ts'
-import { USER_NAMES } from './users.ts'
 
 export interface NewApiKeyRow {
   id: string
@@ -79,9 +78,9 @@ const KEYS = 'svc."__svc.auth.api_keys"'
 /** Found by its label, or by whose it is. */
 const FOUND_KEYS = foundRows(
   KEYS,
-  `${withinReach('tenant', '$1')} and (${foundBy('label', '$8')} or user_id = any(array(
+  `${withinReach('tenant', '$1')} and (${foundBy('words', '$8')} or user_id = any(array(
      select users.id from svc."__svc.auth.users" as users
-      where ${foundBy(USER_NAMES, '$8')} and ${withinReach('tenant', '$1')})))`,
+      where ${foundBy('words', '$8')} and ${withinReach('tenant', '$1')})))`,
 )
 
 /** Newest first, including revoked keys. */

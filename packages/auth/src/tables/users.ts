@@ -11,9 +11,6 @@ import { isoOf } from './timestamps.ts'
 
 const COLUMNS = `id, email, name, role, tenant, ${isoOf('created_at')} as "createdAt"`
 
-/** What a user is found by. An index has its words. */
-export const USER_NAMES = `name || ' ' || email`
-
 /** `undefined` where another user of the tenant has the email. */
 export async function insertUser(
   db: Db,
@@ -84,10 +81,7 @@ export async function lockUsers(
 }
 
 const USERS = 'svc."__svc.auth.users"'
-const FOUND_USERS = foundRows(
-  USERS,
-  `${foundBy(USER_NAMES, '$4')} and ${withinReach('tenant', '$3')}`,
-)
+const FOUND_USERS = foundRows(USERS, `${foundBy('words', '$4')} and ${withinReach('tenant', '$3')}`)
 
 /** Newest first. */
 export async function listUsers(

@@ -67,9 +67,9 @@ const TWICE = (name: string): string =>
 /** With an error that says where it came from, where a function gives the password. */
 function named({ password, ...config }: DatabaseConfig): DatabaseConfig {
   if (typeof password !== 'function') return { ...config, password }
-  const ask = async (): Promise<string> => {
+  const ask = async (...connection: Parameters<typeof password>): Promise<string> => {
     try {
-      const given: unknown = await password()
+      const given: unknown = await password(...connection)
       if (typeof given === 'string' && given !== '') return given
       throw new TypeError(
         `it must give a text, got ${given === '' ? 'an empty one' : kindOf(given)}`,

@@ -131,7 +131,7 @@ export function whyUnreachable(error: unknown, at: string): string {
   if (NO_PASSWORD.test(reason)) {
     return `svcCore: Postgres at ${at} asks for a password, and there is none: give it in the connection string, as "password", as PGPASSWORD, or in a password file with the rights 0600: ${advice}`
   }
-  if (reason.startsWith(PASSWORD_FAILED)) {
+  if (reason.includes(PASSWORD_FAILED)) {
     return `svcCore: there is no password for Postgres at ${at}: ${reason}: ${advice}`
   }
   if (TLS_CODES.test(`${code}`) || / SSL connection/.test(reason)) {

@@ -12,13 +12,13 @@ export const Search = Type.Optional(
   }),
 )
 
-/** The condition of a statement: the text is found by the search in `parameter`. An index has `search_words` of it. */
-export const foundBy = (text: string, parameter: string): string =>
-  `svc."__svc.search_words"(${text}) @@ svc."__svc.search_query"(${parameter}::text)`
+/** The condition of a statement: the words in the column are found by the search in `parameter`, which is read once. */
+export const foundBy = (words: string, parameter: string): string =>
+  `${words} @@ (select svc."__svc.search_query"(${parameter}::text))`
 
 /**
  * The rows of a table that meet this condition, in place of the table. Planned by itself: how few rows a
- * search finds is not known, and a walk in the order of the list would compute the words of each row.
+ * search finds is not known, and a walk in the order of the list could read all of a table for one.
  */
 export const foundRows = (table: string, condition: string): string =>
   `(select * from ${table} where ${condition} offset 0) as found`

@@ -35,11 +35,9 @@ export async function insertWebhook(
 }
 
 const WEBHOOKS = 'svc."__svc.webhooks.registrations"'
-/** What a webhook is found by. An index has its words. */
-const WEBHOOK_NAMES = `coalesce(label, '') || ' ' || coalesce(url, '')`
 const FOUND_WEBHOOKS = foundRows(
   WEBHOOKS,
-  `${foundBy(WEBHOOK_NAMES, '$6')} and ${withinReach('tenant', '$3')}`,
+  `${foundBy('words', '$6')} and ${withinReach('tenant', '$3')}`,
 )
 
 /** Newest first; all of them without a `limit`. */
@@ -83,7 +81,7 @@ export async function countWebhooks(
     `select count(*)::int as count from (
        select from svc."__svc.webhooks.registrations"
         where ${withinReach('tenant', '$1')} and ${isIn('$2')}
-          and ($4::text is null or ${foundBy(WEBHOOK_NAMES, '$4')})
+          and ($4::text is null or ${foundBy('words', '$4')})
         limit $3) as counted`,
     [reach, state ?? null, most, search ?? null],
   )
