@@ -1,8 +1,9 @@
-// Installs tarballs in an empty folder, with npm, and boots an application there.
+// Installs the tarballs of a folder as a stranger would, with npm, and boots an application with them on the lowest
+// and on the newest versions that are promised.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { install, OTHER } from '../tests/support/other-versions.ts'
 import { startPostgres } from '../tests/support/postgres.ts'
 
@@ -49,55 +50,59 @@ console.log(JSON.stringify([statuses, event, providers.list().length > 100]))
 `
 const EXPECTED = JSON.stringify([[401, 200, 200], 'order.created', true])
 
-/** All but that of Nest, which needs the Fastify of its framework. @throws where it does not boot or serve */
-export async function bootPacked(tarballs: string[]): Promise<void> {
-  const ours = tarballs.filter((file) => !file.includes('svc-nest-'))
-  for (const wanted of VERSIONS) {
-    const node = await install(wanted.node)
-    const fastify = await install(wanted.fastify)
-    const postgres = await install(wanted.postgres)
-    const app = mkdtempSync(join(tmpdir(), 'svc-app-'))
-    process.env[OTHER.postgres] = postgres.folder
-    const server = await startPostgres()
-    try {
-      const PATH = `${join(node.folder, 'node_modules/node/bin')}:${process.env['PATH']}`
-      const env = {
-        ...process.env,
-        PATH,
-        DATABASE_URL: server.url,
-        BOOTSTRAP_KEY: 'the-first-key-of-all',
-      }
-      const run = (command: string, ...args: string[]) => {
-        const { status, stdout, stderr } = spawnSync(command, args, {
-          cwd: app,
-          env,
-          encoding: 'utf8',
-          timeout: 120_000,
-        })
-        if (status !== 0)
-          throw new Error(`${command} ${args[0]} ended with ${status}:\n${stdout}${stderr}`)
-        return stdout
-      }
-      writeFileSync(join(app, 'package.json'), '{ "type": "module", "private": true }')
-      writeFileSync(join(app, 'app.js'), APP)
-      run(
-        'npm',
-        'install',
-        '--no-audit',
-        '--no-fund',
-        '--prefer-offline',
-        `fastify@${fastify.version}`,
-        ...ours,
-      )
-      run('node_modules/.bin/svc', 'migrate')
-      const said = run('node', 'app.js').trim()
-      if (said !== EXPECTED) throw new Error(`the application said ${said} and not ${EXPECTED}`)
-      console.log(
-        `boots on Node ${node.version}, Fastify ${fastify.version}, Postgres ${postgres.version}`,
-      )
-    } finally {
-      await server.stop()
-      rmSync(app, { recursive: true })
+const [folder] = process.argv.slice(2)
+// All but that of Nest, which needs the Fastify of its framework.
+const tarballs = globSync(join(resolve(folder ?? ''), '*.tgz')).filter(
+  (file) => !file.includes('svc-nest-'),
+)
+if (folder === undefined || tarballs.length === 0)
+  throw new Error('name the folder that "check:packages <folder>" has filled')
+
+for (const wanted of VERSIONS) {
+  const node = await install(wanted.node)
+  const fastify = await install(wanted.fastify)
+  const postgres = await install(wanted.postgres)
+  const app = mkdtempSync(join(tmpdir(), 'svc-app-'))
+  process.env[OTHER.postgres] = postgres.folder
+  const server = await startPostgres()
+  try {
+    const PATH = `${join(node.folder, 'node_modules/node/bin')}:${process.env['PATH']}`
+    const env = {
+      ...process.env,
+      PATH,
+      DATABASE_URL: server.url,
+      BOOTSTRAP_KEY: 'the-first-key-of-all',
     }
+    const run = (command: string, ...args: string[]) => {
+      const { status, stdout, stderr } = spawnSync(command, args, {
+        cwd: app,
+        env,
+        encoding: 'utf8',
+        timeout: 120_000,
+      })
+      if (status !== 0)
+        throw new Error(`${command} ${args[0]} ended with ${status}:\n${stdout}${stderr}`)
+      return stdout
+    }
+    writeFileSync(join(app, 'package.json'), '{ "type": "module", "private": true }')
+    writeFileSync(join(app, 'app.js'), APP)
+    run(
+      'npm',
+      'install',
+      '--no-audit',
+      '--no-fund',
+      '--prefer-offline',
+      `fastify@${fastify.version}`,
+      ...tarballs,
+    )
+    run('node_modules/.bin/svc', 'migrate')
+    const said = run('node', 'app.js').trim()
+    if (said !== EXPECTED) throw new Error(`the application said ${said} and not ${EXPECTED}`)
+    console.log(
+      `boots on Node ${node.version}, Fastify ${fastify.version}, Postgres ${postgres.version}`,
+    )
+  } finally {
+    await server.stop()
+    rmSync(app, { recursive: true })
   }
 }

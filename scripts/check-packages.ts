@@ -1,12 +1,12 @@
-// The release without its publish: packs the packages, checks the tarballs instead of the folders, installs them
-// as a stranger would, and boots an application on the lowest and on the newest versions that are promised.
+// The release without its publish: packs the packages, and checks the tarballs instead of the folders. They stay in
+// the folder that is named, if one is.
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { bootPacked } from './boot-packed.ts'
+import { basename, join, resolve } from 'node:path'
 
-const packed = mkdtempSync(join(tmpdir(), 'svc-packed-'))
+const [kept] = process.argv.slice(2)
+const packed = kept === undefined ? mkdtempSync(join(tmpdir(), 'svc-packed-')) : resolve(kept)
 let failed = false
 try {
   attempt('pnpm', '-r', '--filter', './packages/*', 'pack', '--pack-destination', packed)
@@ -16,15 +16,15 @@ try {
     attempt('publint', tarball, '--strict')
     // A require of an ES module gives its types as well from Node 22.12 on. node10 knows no exports.
     attempt('attw', tarball, '--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm')
-    attempt('npm', 'publish', '--dry-run', tarball)
+    // Forced: npm refuses a version that is published already, and it is until a release raises it.
+    attempt('npm', 'publish', '--dry-run', '--force', tarball)
   }
   checkGuard()
-  if (!failed) await bootPacked(globSync(`${packed}/*.tgz`))
 } catch (error) {
   console.error(error)
   failed = true
 } finally {
-  rmSync(packed, { recursive: true })
+  if (kept === undefined) rmSync(packed, { recursive: true })
 }
 process.exitCode = failed ? 1 : 0
 
@@ -36,6 +36,11 @@ function checkFiles(tarball: string): void {
     console.error('entry points lead to the sources, as they do when npm packs')
     failed = true
   }
+  // Those of the life cycle are pnpm's, which leaves them out. Others name files that are not there.
+  if (Object.keys(manifest.scripts ?? {}).length > 0) {
+    console.error('the manifest has scripts, whose files are not packed')
+    failed = true
+  }
   for (const name of manifest.files as string[]) {
     const isThere = packed.some((path) => `${path}/`.startsWith(`package/${name}/`))
     if (isThere || name.startsWith('!')) continue
@@ -44,15 +49,20 @@ function checkFiles(tarball: string): void {
   }
 }
 
-/** npm would publish a folder with its sources as entry points: that is refused, and not for another reason. */
+/** npm would take a folder with its sources as entry points: that is refused, and not for another reason. */
 function checkGuard(): void {
-  const { status, stderr } = spawnSync('npm', ['publish', '--dry-run'], {
-    cwd: 'packages/receiver',
-    encoding: 'utf8',
-  })
-  if (status !== 0 && stderr.includes('publish with pnpm')) return
-  console.error(`npm publish of a folder was not refused:\n${stderr}`)
-  failed = true
+  for (const args of [
+    ['publish', '--dry-run'],
+    ['pack', '--dry-run'],
+  ]) {
+    const { status, stderr } = spawnSync('npm', args, {
+      cwd: 'packages/receiver',
+      encoding: 'utf8',
+    })
+    if (status !== 0 && stderr.includes('publish with pnpm')) continue
+    console.error(`npm ${args[0]} of a folder was not refused:\n${stderr}`)
+    failed = true
+  }
 }
 
 /** Runs a command, and shows what it said if it fails. */

@@ -8,6 +8,8 @@ const root = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.js
 }
 
 export const SITE = root.homepage
+/** Its path, as of a site of GitHub Pages below the name of the repository: `/svc/`. */
+export const BASE = `${new URL(SITE).pathname.replace(/\/$/, '')}/`
 export const REPOSITORY = root.repository.url.replace(/^git\+/, '').replace(/\.git$/, '')
 
 /**

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitepress'
-import { inRepository, REPOSITORY, SITE } from './addresses.ts'
+import { BASE, inRepository, REPOSITORY, SITE } from './addresses.ts'
 import { groups } from './sidebar.ts'
 import { writeTwins } from './twins.ts'
 
@@ -7,11 +7,13 @@ export default defineConfig({
   title: 'svc',
   description: 'API keys and webhooks for Fastify, in the Postgres you already have',
   lang: 'en',
+  base: BASE,
   cleanUrls: true,
   metaChunk: true,
   // It would ask git for each page, and a build in a container has no history.
   lastUpdated: false,
-  sitemap: { hostname: SITE },
+  // With the slash at the end, or the last part of its path is lost.
+  sitemap: { hostname: `${SITE}/` },
   markdown: {
     config(markdown) {
       markdown.core.ruler.push('links-of-repository', ({ env, tokens }) => {

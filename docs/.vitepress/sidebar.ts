@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const DOCS = join(import.meta.dirname, '..')
@@ -153,20 +153,25 @@ export interface Group {
   pages: Page[]
 }
 
-/** The groups with the pages that are there, each named by its heading. */
+/** The paths of the pages, from `docs`, without an extension. */
+export const listed = (): string[] =>
+  GROUPS.flatMap(([folder, , names]) => names.map((name) => `${folder}/${name}`))
+
+/**
+ * The groups with their pages, each named by its heading.
+ * @throws where a page is missing. `generate.ts` writes some.
+ */
 export function groups(): Group[] {
   return GROUPS.map(([folder, title, names]) => ({
     title,
-    pages: names
-      .map((name) => `${folder}/${name}`)
-      .filter((path) => existsSync(fileOf(path)))
-      .map((path) => ({ path, title: titleOf(path) })),
+    pages: names.map((name) => `${folder}/${name}`).map((path) => ({ path, title: titleOf(path) })),
   }))
 }
 
 export const fileOf = (path: string): string => join(DOCS, `${path}.md`)
 
-function titleOf(path: string): string {
+/** The heading of a page. */
+export function titleOf(path: string): string {
   const [, title] = /^# (.+)$/m.exec(readFileSync(fileOf(path), 'utf8')) ?? []
   if (title === undefined) throw new Error(`docs/${path}.md has no heading`)
   return title.replaceAll('`', '')

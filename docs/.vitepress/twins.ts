@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { inRepository, SITE } from './addresses.ts'
-import { fileOf, groups } from './sidebar.ts'
+import { fileOf, groups, titleOf } from './sidebar.ts'
 
 const HEAD = `# svc
 
@@ -24,6 +24,12 @@ export function writeTwins(folder: string, pages: string[]): void {
       index.push(`- [${heading}](${SITE}/${path}.md)\n`)
       full.push(`\n${twinOf(path)}`)
     }
+  }
+  // The full text has the list of the providers, which is a page of the sidebar.
+  const providers = pages.filter((page) => /^inbound\/providers\/(?!index)/.test(page))
+  index.push('\n## Providers of webhooks in\n\n')
+  for (const page of providers) {
+    index.push(`- [${titleOf(page.replace(/\.md$/, ''))}](${SITE}/${page})\n`)
   }
   write('llms.txt', index.join(''))
   write('llms-full.txt', full.join(''))

@@ -126,7 +126,7 @@ t.test('the console works below the prefix of a plugin', async (t) => {
 t.test('if the page was not built, the error names the command', (t) => {
   t.throws(() => readPage({ base: '/console', name: 'Console', logo: null }, '/nowhere'), {
     code: 'SVC_CONSOLE_PAGE_MISSING',
-    message: /pnpm --filter @svc\/console build:web/,
+    message: /pnpm --filter @svc\/console prepack/,
   })
   t.end()
 })

@@ -107,6 +107,6 @@ export const DeliveryNotFound = createError(
 /** The built page is missing. Thrown at boot. */
 export const PageMissing = createError<[string]>(
   'SVC_CONSOLE_PAGE_MISSING',
-  'svcConsole: the built page is not in %s: build it with "pnpm --filter @svc/console build:web"',
+  'svcConsole: the built page is not in %s: build it with "pnpm --filter @svc/console prepack"',
   500,
 )
