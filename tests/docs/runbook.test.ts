@@ -19,7 +19,10 @@ t.test('the statements of the runbook run on the tables of a host', async (t) =>
   const ofTenant = { tenant: 'acme', id: 'order-1' }
   const published = [
     { tenant: null, id: (await app.svc.events.publish('order.created', {})).id },
-    { tenant: 'acme', id: (await app.svc.events.publish('order.created', {}, { tenant: 'acme' })).id },
+    {
+      tenant: 'acme',
+      id: (await app.svc.events.publish('order.created', {}, { tenant: 'acme' })).id,
+    },
     ofTenant,
   ]
   await app.svc.events.publish('order.created', {}, ofTenant)
