@@ -13,11 +13,13 @@ export const BASE = `${new URL(SITE).pathname.replace(/\/$/, '')}/`
 export const REPOSITORY = root.repository.url.replace(/^git\+/, '').replace(/\.git$/, '')
 
 /**
- * The address of a link that leads out of `docs`, where it leads to a file of the repository.
+ * Where a link of a page leads on the site, if not to where it leads in the folders: out of `docs`
+ * to a file of the repository, and into `public` to the root of the site.
  * @param page The path of the page, from `docs`.
  */
-export function inRepository(page: string, link: string): string {
+export function addressOf(page: string, link: string): string {
   if (!link.startsWith('../')) return link
   const target = normalize(join('docs', dirname(page), link))
+  if (target.startsWith('docs/public/')) return target.slice('docs/public'.length)
   return target.startsWith('docs/') ? link : `${REPOSITORY}/blob/main/${target}`
 }

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitepress'
-import { BASE, inRepository, REPOSITORY, SITE } from './addresses.ts'
+import { addressOf, BASE, REPOSITORY, SITE } from './addresses.ts'
 import { groups } from './sidebar.ts'
 import { writeTwins } from './twins.ts'
 
@@ -16,10 +16,10 @@ export default defineConfig({
   sitemap: { hostname: `${SITE}/` },
   markdown: {
     config(markdown) {
-      markdown.core.ruler.push('links-of-repository', ({ env, tokens }) => {
+      markdown.core.ruler.push('addresses-of-links', ({ env, tokens }) => {
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
           const link = token.attrGet('href')
-          if (link !== null) token.attrSet('href', inRepository(env.relativePath, link))
+          if (link !== null) token.attrSet('href', addressOf(env.relativePath, link))
         }
       })
     },

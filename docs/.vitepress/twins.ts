@@ -1,9 +1,10 @@
 /** For programs that read: each page as Markdown beside its HTML, `llms.txt` and `llms-full.txt`. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { inRepository, SITE } from './addresses.ts'
+import { addressOf, SITE } from './addresses.ts'
 import { fileOf, groups, titleOf } from './sidebar.ts'
 
+const DOCS = join(import.meta.dirname, '..')
 const HEAD = `# svc
 
 > API keys and webhooks for Fastify 5 applications, as plugins. All state is in the Postgres that the application already has. Packages: @svc/core, @svc/auth, @svc/webhooks, @svc/console, @svc/receiver, @svc/providers, @svc/testing, @svc/cli, @svc/nest.
@@ -33,12 +34,18 @@ export function writeTwins(folder: string, pages: string[]): void {
   }
   write('llms.txt', index.join(''))
   write('llms-full.txt', full.join(''))
+  for (const picture of pictures()) copyFileSync(join(DOCS, picture), join(folder, picture))
 }
+
+/** The build puts pictures elsewhere, under names of its own: twins have them beside them. */
+export const pictures = (): string[] =>
+  globSync('*/*.{png,svg}', { cwd: DOCS, exclude: ['public', 'node_modules'] })
 
 /** The text of a page, whose links lead somewhere wherever it is read. */
 export const twinOf = (path: string): string =>
   readFileSync(fileOf(path), 'utf8').replaceAll(/\]\(([^)\s]+)\)/g, (whole, link: string) => {
     if (/^(?:[a-z]+:|#)/.test(link)) return whole
-    const target = inRepository(`${path}.md`, link)
+    const target = addressOf(`${path}.md`, link)
+    if (target.startsWith('/')) return `](${SITE}${target})`
     return `](${target === link ? new URL(link, `${SITE}/${path}.md`).href : target})`
   })

@@ -4,6 +4,7 @@ import t from 'tap'
 import { SITE } from '../../docs/.vitepress/addresses.ts'
 import { sitePages } from '../../docs/.vitepress/generate.ts'
 import { listed } from '../../docs/.vitepress/sidebar.ts'
+import { pictures, twinOf } from '../../docs/.vitepress/twins.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** The pages that the build writes, by their paths. */
@@ -23,14 +24,16 @@ const documents = [
   ...Object.keys(written).map((page) => `docs/${page}`),
 ].toSorted()
 
-/** As VitePress and GitHub make them of headings, as far as ours go. */
+/** As VitePress makes them of headings: a digit at the beginning gets a `_` before it. */
 const anchorOf = (heading: string): string =>
   heading
-    .toLowerCase()
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, ' ')
-    .trim()
-    .replaceAll(/[\s-]+/g, '-')
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036F]/g, '')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-|-$/g, '')
+    .replace(/^\d/, '_$&')
+    .toLowerCase()
 
 function anchorsOf(text: string): Set<string> {
   const lines = text.replaceAll(/^```[^]*?^```/gm, '').split('\n')
@@ -65,6 +68,23 @@ t.test('each link of a document leads to a file, and to a heading in it', async 
     }
   }
   t.strictSame(dead, [])
+})
+
+t.test('each link of a page as Markdown leads to what the site has at that address', async (t) => {
+  const onSite = new Set([
+    ...documents.filter((file) => file.startsWith('docs/')).map((file) => file.slice(5)),
+    ...pictures(),
+    ...globSync('**/*.*', { cwd: join(ROOT, 'docs/public') }),
+  ])
+  for (const file of globSync('*/*.md', { cwd: join(ROOT, 'docs'), exclude: ['node_modules'] })) {
+    const text = twinOf(file.slice(0, -3)).replaceAll(/^```[^]*?^```/gm, '')
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+    const dead = links.filter((link) => {
+      if (!link.startsWith(`${SITE}/`)) return !/^(?:https?:|mailto:|#)/.test(link)
+      return !onSite.has(link.slice(SITE.length + 1).replace(/#.*/, ''))
+    })
+    t.strictSame(dead, [], file)
+  }
 })
 
 t.test('links of the READMEs of packages are absolute: a tarball has no other file', async (t) => {

@@ -16,12 +16,24 @@ t.test('the statements of the runbook run on the tables of a host', async (t) =>
   await app.register(svcAuth)
   await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
   await app.ready()
-  const { id } = await app.svc.events.publish('order.created', {})
+  const ofTenant = { tenant: 'acme', id: 'order-1' }
+  const published = [
+    { tenant: null, id: (await app.svc.events.publish('order.created', {})).id },
+    {
+      tenant: 'acme',
+      id: (await app.svc.events.publish('order.created', {}, { tenant: 'acme' })).id,
+    },
+    ofTenant,
+  ]
+  await app.svc.events.publish('order.created', {}, ofTenant)
   const statements = [...page.matchAll(/```sql\n([^]*?)```/g)].map(([, sql = '']) => sql)
   t.ok(statements.length >= 4)
   for (const sql of statements) {
-    const { rows } = await app.svc.database.query(sql.replace('<id>', id))
-    if (sql.includes('<id>')) t.match(rows, [{ name: 'order.created' }])
-    if (sql.includes('pg_size_pretty')) t.ok(rows.length > 5)
+    for (const { tenant, id } of published) {
+      const filled = sql.replaceAll('<id>', id).replaceAll('<tenant>', tenant ?? '')
+      const { rows } = await app.svc.database.query(filled)
+      if (sql.includes('<id>')) t.match(rows, [{ name: 'order.created', tenant }], `of ${tenant}`)
+      if (sql.includes('pg_size_pretty')) t.ok(rows.length > 5)
+    }
   }
 })
