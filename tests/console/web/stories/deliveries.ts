@@ -182,6 +182,23 @@ async function composes(t: Test, page: Page, { app }: Visit) {
   const payload = dialog.getByLabel('Payload, as JSON')
   t.match(await payload.inputValue(), '129.5', 'it begins with the example')
   await payload.fill('{ "id": 7')
+  for (const close of [
+    () => page.keyboard.press('Escape'),
+    () => page.keyboard.press('Escape'),
+    () => page.mouse.click(5, 5),
+    () => dialog.getByRole('button', { name: 'Cancel' }).click(),
+  ]) {
+    const asked = page.waitForEvent('dialog')
+    const closed = close()
+    const question = await asked
+    t.match(question.message(), /was not sent/)
+    await question.dismiss()
+    await closed
+    t.equal(await payload.inputValue(), '{ "id": 7', 'nothing typed is lost')
+  }
+  await dialog.getByLabel('Event').selectOption('webhook.test')
+  await dialog.getByLabel('Event').selectOption('order.created')
+  t.equal(await payload.inputValue(), '{ "id": 7', 'nor by a look at another event')
   await confirm(page, 'Send')
   await dialog.getByText('This is not JSON').waitFor()
   await payload.fill('{ "id": "seven", "total": 1 }')

@@ -33,10 +33,12 @@ export const restoredScroll = (): number => (isReturn ? (scrolls.get(shown) ?? 0
 export const cameFrom = (path: string): string =>
   former.split('?')[0] === basePath + path ? former : href(path)
 
+/** A browser shows no question of a frame of another site, and answers it with no. */
+export const mayAsk = window.parent === window
+
 /** While `text` gives one, a link asks it before the screen is left. */
 export function askBeforeLeaving(text: () => string | undefined): () => void {
-  // A browser shows no question of a frame of another site, and answers it with no.
-  if (window.parent !== window) return () => {}
+  if (!mayAsk) return () => {}
   const unload = (event: BeforeUnloadEvent) => {
     if (text() !== undefined) event.preventDefault()
   }

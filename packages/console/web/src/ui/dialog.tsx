@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { CallInput, CallName, CallResult } from '../server/contract.ts'
 import { useChange } from '../state/queries.ts'
+import { askBeforeLeaving, mayAsk } from '../state/router.ts'
 import { Button, IconButton } from './button.tsx'
 import { ProblemNote } from './notes.tsx'
 import { say } from './toasts.tsx'
@@ -14,9 +15,15 @@ interface DialogProps {
   wide?: boolean
   /** A secret is on show that is never shown again: neither Escape nor a click beside it closes it. */
   sticky?: boolean
+  /** What closing it would lose: it is asked first. */
+  question?: string | undefined
   /** What is behind it is not shown. */
   covering?: boolean
 }
+
+/** Where nothing can be asked, a button means it. */
+const isMeant = (question: string | undefined): boolean =>
+  question === undefined || !mayAsk || confirm(question)
 
 export function Dialog({
   title,
@@ -24,6 +31,7 @@ export function Dialog({
   children,
   wide = false,
   sticky = false,
+  question,
   covering = false,
 }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -38,6 +46,13 @@ export function Dialog({
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
     }
   }, [])
+  useEffect(() => {
+    if (question !== undefined) return askBeforeLeaving(() => question)
+  }, [question])
+  /** Escape, or a click beside it: where nothing can be asked, what would lose something does nothing. */
+  const slip = () => {
+    if (!sticky && (question === undefined || mayAsk) && isMeant(question)) onClose()
+  }
   return (
     <dialog
       ref={dialog}
@@ -45,20 +60,22 @@ export function Dialog({
       aria-labelledby={id}
       onKeyDown={(event) => {
         // A browser lets a dialog keep itself open once, and closes it at the second Escape.
-        if (sticky && event.key === 'Escape') event.preventDefault()
+        if (event.key !== 'Escape' || !(sticky || question !== undefined)) return
+        event.preventDefault()
+        slip()
       }}
       onCancel={(event) => {
         event.preventDefault()
-        if (!sticky) onClose()
+        slip()
       }}
       onClick={(event) => {
-        if (event.target === dialog.current && !sticky) onClose()
+        if (event.target === dialog.current) slip()
       }}
     >
       <div class="dialog-body">
         <header>
           <h2 id={id}>{title}</h2>
-          <IconButton icon="close" label="Close" onClick={onClose} />
+          <IconButton icon="close" label="Close" onClick={() => isMeant(question) && onClose()} />
         </header>
         {children}
       </div>
@@ -77,6 +94,7 @@ export function FormDialog<
   kind = 'primary',
   disabled = false,
   wide = false,
+  question,
   call,
   input,
   does,
@@ -90,6 +108,7 @@ export function FormDialog<
   kind?: 'primary' | 'danger'
   disabled?: boolean
   wide?: boolean
+  question?: string | undefined
   call: Name
   /** Nothing is called without it: something in the form is wrong. */
   input: () => Input | undefined
@@ -110,7 +129,7 @@ export function FormDialog<
   }
   const { busy, problem, run } = useChange(call, end, does)
   return (
-    <Dialog title={title} onClose={onClose} wide={wide}>
+    <Dialog title={title} onClose={onClose} wide={wide} question={question}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -121,7 +140,7 @@ export function FormDialog<
         {children}
         {problem && <ProblemNote problem={problem} />}
         <footer>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={() => isMeant(question) && onClose()}>Cancel</Button>
           <Button type="submit" kind={kind} busy={busy} disabled={disabled}>
             {submit}
           </Button>

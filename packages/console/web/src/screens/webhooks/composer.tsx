@@ -1,5 +1,6 @@
 /** Sends one event to one webhook as a test: its example, or a payload of one's own. The result is shown in place. */
 import { useState } from 'preact/hooks'
+import { call } from '../../server/call.ts'
 import type { Webhook } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
 import { useCatalogue } from '../../state/names.ts'
@@ -23,12 +24,17 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
   const { may } = useSession()
   const { data } = useCatalogue()
   const [event, setEvent] = useState(PLAIN)
-  const [typed, setTyped] = useState<string>()
+  /** By the event: to look at another one loses nothing. */
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({})
+  const [kept, setKept] = useState(typed)
   const [mistake, setMistake] = useState<string>()
   const [sent, setSent] = useState<string>()
   const events = data?.items ?? []
   const example = textOf(events.find(({ name }) => name === event)?.example)
-  const payload = typed ?? example
+  const payload = typed[event] ?? example
+  const isUnsent = Object.entries(typed).some(
+    ([name, text]) => text.trim() !== '' && text !== kept[name],
+  )
   const read = () => {
     const isOwn = payload.trim() !== '' && payload !== example
     try {
@@ -45,8 +51,14 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
       title="Send a test"
       submit={sent ? 'Send another' : 'Send'}
       wide
+      question={isUnsent ? 'The payload that you have typed was not sent. Leave it?' : undefined}
       call="webhooks.test"
       input={read}
+      does={async (input) => {
+        const result = await call('webhooks.test', input)
+        setKept((before) => ({ ...before, ...(event in typed && { [event]: payload }) }))
+        return result
+      }}
       onDone={({ deliveryId }) => setSent(deliveryId)}
       onClose={onClose}
     >
@@ -60,7 +72,6 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
         value={event}
         onValue={(name) => {
           setEvent(name)
-          setTyped(undefined)
           setMistake(undefined)
         }}
         choices={[
@@ -78,7 +89,7 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
         rows={8}
         mono
         value={payload}
-        onValue={setTyped}
+        onValue={(text) => setTyped({ ...typed, [event]: text })}
         problem={mistake}
         hint={
           event === PLAIN
