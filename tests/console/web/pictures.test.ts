@@ -36,7 +36,7 @@ t.test('the pictures of the docs show the screens as they are', async (t) => {
     await picture(t, page, 'overview', '', overview, [...numbers, 'Warehouse', '3 dead letters'])
 
     const path = `deliveries/${failing}/${letter!.deliveryId}`
-    const delivery = ['order.created', 'Attempts', 'Attempt 2', 'Request body']
+    const delivery = ['order.created', 'Attempt 2', 'Answer', 'Request']
     await picture(t, page, 'delivery', path, delivery, [
       '503',
       'upstream unavailable',
