@@ -137,7 +137,10 @@ export function checkedInput<Schema extends TSchema>(
 function copyOf(input: unknown): unknown {
   try {
     return withoutUndefined(structuredClone(input))
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new InvalidInput(`input must be something that JSON can write: ${error.message}`)
+    }
     throw new InvalidInput('input holds something that is no data, like a function')
   }
 }

@@ -160,7 +160,12 @@ export class JobQueues implements Queues {
     if (what === 'missing') return null
     const span = { since, until: await endedSpan(db, request.until) }
     return what === 'dead'
-      ? countDeadLetters(db, queue, { recipients: [recipient], ...span }, MOST_COUNTED + 1)
+      ? countDeadLetters(
+          db,
+          queue,
+          { recipients: [recipient], ...span, withoutTests: true },
+          MOST_COUNTED + 1,
+        )
       : countWaitingRetries(db, queue, { recipient, ...span, recovery: null }, MOST_COUNTED + 1)
   }
 

@@ -276,7 +276,7 @@ function ownPayload(
   given: unknown,
 ): string {
   if (name !== TEST_EVENT) allowed(events, name)
-  const payload = JSON.stringify(given)
+  const payload = jsonOf(given)
   const bytes = Buffer.byteLength(payload)
   if (bytes > MOST_BYTES_OF_TEST) {
     throw new InvalidInput(
@@ -291,6 +291,17 @@ function ownPayload(
     throw error
   }
   return payload
+}
+
+/** As a publish says it. @throws InvalidInput */
+function jsonOf(payload: unknown): string {
+  try {
+    return JSON.stringify(payload)
+  } catch (error) {
+    throw new InvalidInput(
+      `a payload must be something that JSON can write: ${(error as Error).message}`,
+    )
+  }
 }
 
 /** @throws EventNotAllowed */

@@ -201,6 +201,8 @@ async function composes(t: Test, page: Page, { app }: Visit) {
   t.equal(await payload.inputValue(), '{ "id": 7', 'nor by a look at another event')
   await confirm(page, 'Send')
   await dialog.getByText('This is not JSON').waitFor()
+  await payload.fill('{ "id": 7, "total": 12345678901234567890.10, "tax": 129.50 }')
+  await dialog.getByText('12345678901234567890.10 would be sent as 12345678901234567000').waitFor()
   await payload.fill('{ "id": "seven", "total": 1 }')
   await confirm(page, 'Send')
   await dialog
@@ -241,6 +243,8 @@ async function composes(t: Test, page: Page, { app }: Visit) {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await click(page, 'Copy as curl')
   const curl = String(await page.evaluate('navigator.clipboard.readText()'))
+  t.match(curl, /^# Replace each <your value>: .*\ncurl /, 'what is masked is to be filled in')
+  t.match(curl, /-H 'authorization: <your value>'/i)
   // The receiver is of this process.
   await promisify(execFile)('bash', ['-c', curl])
   const [, again] = await receiver.waitFor(2)

@@ -35,6 +35,10 @@ t.test('a test is marked in each attempt and when it is sent again, and no event
     (letters) => letters.length === 1,
   )
   t.match(dead, [{ deliveryId, isTest: true }])
+  const all = { what: 'dead', since: new Date(0).toISOString() } as const
+  t.match(await webhooks.recover({ id, ...all, dryRun: true }), { deliveries: 0 })
+  t.match(await webhooks.recoverMany({ all: true, ...all }), { deliveries: 0, webhooks: 0 })
+  t.match(await webhooks.recover({ id, ...all }), { deliveries: 0 }, 'a recovery leaves it out')
   await webhooks.redrive({ id })
   await receiver.waitFor(3)
   const attempts = await until(
@@ -63,6 +67,35 @@ t.test('a test is marked in each attempt and when it is sent again, and no event
   t.notOk('isTest' in logged!)
   await webhooks.redeliver({ webhookId: id, deliveryId: event!.body.deliveryId })
   t.notOk('x-svc-test' in (await receiver.waitFor(8))[7]!.headers)
+})
+
+t.test('a recovery of what waits for its next attempt leaves tests out', async (t) => {
+  const database = { connectionString: await freshDatabase(t), max: 4 }
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database, events, worker: { retryDelaySeconds: 3600 } })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['invoice.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+  })
+  await app.ready()
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
+  const { webhooks } = app.svc
+  const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
+  await webhooks.test(id)
+  await app.svc.events.publish('invoice.created', { id: 8 })
+  await receiver.waitFor(2)
+  const failed = { what: 'failed', since: new Date(0).toISOString() } as const
+  // The deliveries wait as soon as their attempts are recorded.
+  await until(
+    () => webhooks.listDeliveries(id),
+    (attempts) => attempts.length === 2,
+  )
+  t.match(await webhooks.recover({ id, ...failed, dryRun: true }), { deliveries: 1 })
+  t.match(await webhooks.recover({ id, ...failed }), { deliveries: 1 })
+  const again = (await receiver.waitFor(3))[2]!
+  t.equal(again.body.event, 'invoice.created')
 })
 
 t.test('a payload of its own is sent as a test, where it is one of its event', async (t) => {
@@ -113,4 +146,15 @@ t.test('a payload of its own is sent as a test, where it is one of its event', a
     t.match(answer.json().message, message)
   }
   await t.rejects(webhooks.test({ id, event: 'invoice.created', payload: {} }), /does not match/)
+
+  const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`) as unknown
+  const unwritten = { statusCode: 400, message: /must be something that JSON can write: / }
+  await t.rejects(webhooks.test({ id, payload: deep }), unwritten)
+  await t.rejects(webhooks.test({ id, payload: 1n }), unwritten)
+  const json = `{"payload":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+  const headers = { 'content-type': 'application/json' }
+  const url = `/_webhooks/${id}/test`
+  const answer = await app.inject({ method: 'POST', url, headers, payload: json })
+  t.equal(answer.statusCode, 400, answer.body)
+  t.match(answer.json().message, unwritten.message)
 })

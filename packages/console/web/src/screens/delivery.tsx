@@ -269,15 +269,24 @@ const shortened = (body: string): string =>
   body.length > MOST_OF_BODY ? `${body.slice(0, 200)}…` : body
 const inQuotes = (text: string): string => text.replaceAll("'", "'\\''")
 
-const curlOf = ({ url, headers, body }: RequestOfAttempt): string =>
-  [
+/** What is shown of a header whose value is secret. */
+const MASK = '***'
+const PLACEHOLDER = '<your value>'
+
+function curlOf({ url, headers, body }: RequestOfAttempt): string {
+  const command = [
     `curl -X POST '${inQuotes(url)}'`,
     ...Object.entries(headers)
       // curl has them from the address and the body.
       .filter(([name]) => !/^(host|content-length|connection)$/i.test(name))
+      .map(([name, value]) => [name, value === MASK ? PLACEHOLDER : value])
       .map(([name, value]) => `  -H '${inQuotes(`${name}: ${value}`)}'`),
     `  --data-binary '${inQuotes(body ?? '')}'`,
   ].join(' \\\n')
+  return Object.values(headers).includes(MASK)
+    ? `# Replace each ${PLACEHOLDER}: the values of these headers are secret, and not shown.\n${command}`
+    : command
+}
 
 const PHASES = ['Name', 'Connection', 'TLS', 'First byte', 'Rest'] as const
 const TONES = ['idle', 'accent', 'warn', 'ok', 'idle'] as const

@@ -73,9 +73,20 @@ export function useWebhook(id: string): Webhook | undefined {
 
 const SUGGESTED = 20
 
+const HAS_WORD = /[\p{L}\p{N}]/u
+const MOST_SEARCHED = 200
+
 /** A text that lists are searched for by name: they ask for a letter or a digit. */
 export const searchOf = (typed: string): string | undefined =>
-  /[\p{L}\p{N}]/u.test(typed) ? typed.trim().slice(0, 200) : undefined
+  HAS_WORD.test(typed) ? typed.trim().slice(0, MOST_SEARCHED) : undefined
+
+/** Why the server would refuse to search for it. */
+export function searchProblem(typed: string): string | undefined {
+  if (typed !== '' && !HAS_WORD.test(typed)) return 'Type a letter or a digit.'
+  return Array.from(typed).length > MOST_SEARCHED
+    ? `At most ${MOST_SEARCHED} characters.`
+    : undefined
+}
 
 /** Webhooks whose name or address has words that begin so: the newest where nothing is typed. */
 export function useFoundWebhooks(typed: string): readonly Webhook[] {

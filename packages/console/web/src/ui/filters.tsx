@@ -4,6 +4,7 @@ import { useSession } from '../shell/session.ts'
 import type { Webhook } from '../server/contract.ts'
 import {
   searchOf,
+  searchProblem,
   useCatalogue,
   useFoundWebhooks,
   useTenants,
@@ -31,6 +32,8 @@ export interface Filter {
   /** What is typed or chosen, of the value in the address, and back. */
   shown?: (value: string) => string
   read?: (typed: string) => string
+  /** Why what is typed has no effect. */
+  problem?: (typed: string) => string | undefined
 }
 
 export const TENANT = {
@@ -47,6 +50,7 @@ export const SEARCH = {
   label: 'Name',
   placeholder: 'Any',
   read: (typed: string) => searchOf(typed) ?? '',
+  problem: searchProblem,
 } as const
 /** From when, and until when. */
 export const SPAN = [
@@ -138,15 +142,16 @@ const PAUSE_MS = 350
 
 /** Takes effect when its writer pauses. */
 function TypedField({
-  filter: { label, placeholder = 'Any', read = String, suggested },
+  filter: { label, placeholder = 'Any', read = String, problem: problemOf, suggested },
   value,
   onValue,
   list = suggested,
 }: FieldProps & { list?: readonly string[] }) {
   const [text, setText] = useState(value)
+  const problem = problemOf?.(text.trim())
   useEffect(() => setText(value), [value])
   useEffect(() => {
-    if (text === value) return
+    if (text === value || problem !== undefined) return
     const timer = setTimeout(() => onValue(read(text.trim())), PAUSE_MS)
     return () => clearTimeout(timer)
   }, [text])
@@ -157,6 +162,7 @@ function TypedField({
       value={text}
       onValue={setText}
       placeholder={placeholder}
+      problem={problem}
       {...(list && { list })}
     />
   )

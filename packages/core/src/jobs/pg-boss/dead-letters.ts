@@ -6,6 +6,7 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { LOST_MESSAGES, deadLetterQueueOf, type DeadLetter } from '../job.ts'
+import { IS_TEST } from './make-retries-due.ts'
 import { publishedEventIdIn } from './jobs-table-setup.ts'
 
 export const COLUMNS = `letter.id, letter.data, letter.source_output as output,
@@ -180,7 +181,8 @@ export async function recipientsOfDeadLetters(
   const { rows } = await db.query(
     `select distinct letter.singleton_key as recipient from svc_jobs.job as letter
       where letter.name = $1 and ${IN_INDEX} and letter.singleton_key is not null
-        and letter.id >= svc."__svc.first_uuid"($2) and letter.id < svc."__svc.first_uuid"($3)`,
+        and letter.id >= svc."__svc.first_uuid"($2) and letter.id < svc."__svc.first_uuid"($3)
+        and not letter.data @> ${IS_TEST}`,
     [deadLetterQueueOf(queue), since, until],
   )
   return rows.map(({ recipient }: { recipient: string }) => recipient)
@@ -196,8 +198,10 @@ export async function countDeadLetters(
     until,
     except,
     reservedBefore = 'infinity',
+    withoutTests = false,
   }: Pick<DeadLetterFilter, 'recipients' | 'since' | 'until' | 'except'> & {
     reservedBefore?: string
+    withoutTests?: boolean
   },
   most: number | null = null,
 ): Promise<number> {
@@ -209,6 +213,7 @@ export async function countDeadLetters(
           and ($4::timestamptz is null or letter.id >= svc."__svc.first_uuid"($4))
           and ($5::timestamptz is null or letter.id < svc."__svc.first_uuid"($5))
           and ($8::text is null or not starts_with(letter.data ->> 'event', $8))
+          and not ($9 and letter.data @> ${IS_TEST})
         limit $7) as counted`,
     [
       queue,
@@ -219,6 +224,7 @@ export async function countDeadLetters(
       reservedBefore,
       most,
       except ?? null,
+      withoutTests,
     ],
   )
   return (rows[0] as { count: number }).count
@@ -233,6 +239,7 @@ export interface DeadLetterSelection {
   until?: string
   /** Leaves out what work that began before this moment is about to take. */
   reservedBefore?: string
+  withoutTests?: boolean
 }
 
 /** An id above those of all dead letters that there are. */

@@ -10,6 +10,9 @@ export interface FailedIn {
   until: string
 }
 
+/** Tests tell of nothing that has happened: a recovery leaves them out. */
+export const IS_TEST = `'{"isTest": true}'`
+
 /**
  * The jobs of `$2` that no earlier recovery makes due: of those that have not ended, each makes all of its
  * span due. A job that is being attempted, and fails then, is not among them.
@@ -26,6 +29,7 @@ const WAITING = `
         where job.name = $1 and job.priority = lane and job.singleton_key = $2 and job.blocked
           and job.state = 'retry' and job.start_after > now()
           and job.started_on >= $3::timestamptz and job.started_on < $4::timestamptz
+          and not job.data @> ${IS_TEST}
           and not exists (
             select from earlier
              where job.started_on >= earlier.since and job.started_on < earlier.until)
@@ -44,7 +48,8 @@ export async function recipientsOfWaitingRetries(
        from unnest(array[-2, -1, 0]) as lane
        join svc_jobs.job as job on job.name = $1 and job.priority = lane and job.blocked
       where job.state = 'retry' and job.singleton_key is not null and job.start_after > now()
-        and job.started_on >= $2::timestamptz and job.started_on < $3::timestamptz`,
+        and job.started_on >= $2::timestamptz and job.started_on < $3::timestamptz
+        and not job.data @> ${IS_TEST}`,
     [queue, since, until],
   )
   return rows.map(({ recipient }: { recipient: string }) => recipient)

@@ -1,6 +1,7 @@
 /** Makes jobs of dead letters, in portions: with all their attempts, whose numbers go on. */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf } from '../job.ts'
+import { IS_TEST } from './make-retries-due.ts'
 import { IN_INDEX, isReserved, type DeadLetterSelection, type Moved } from './dead-letters.ts'
 import { retryColumns, type RetrySettings } from '../retry-settings.ts'
 
@@ -35,10 +36,11 @@ const INSERT_TAKEN = `insert into svc_jobs.job
 export async function redriveDeadLetters(
   db: Db,
   queue: string,
-  { recipient, ids, afterId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
+  selection: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
 ): Promise<Moved> {
+  const { recipient, ids, afterId, since, until, reservedBefore = 'infinity' } = selection
   const { rows } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
@@ -47,6 +49,7 @@ export async function redriveDeadLetters(
           and ($10::timestamptz is null or letter.id >= svc."__svc.first_uuid"($10))
           and ($11::timestamptz is null or letter.id < svc."__svc.first_uuid"($11))
           and ($13::uuid is null or letter.id > $13)
+          and not ($14 and letter.data @> ${IS_TEST})
           and not ${isReserved('$12::timestamptz')}
         order by letter.id limit $9
         for update skip locked
@@ -71,6 +74,7 @@ export async function redriveDeadLetters(
       until ?? null,
       reservedBefore,
       afterId ?? null,
+      selection.withoutTests ?? false,
     ],
   )
   return rows[0] as Moved

@@ -55,7 +55,13 @@ async function counted(db: Db, work: Work): Promise<RecoveredPortion> {
   const { id, queue, recipient, what, since, until, createdAt: reservedBefore } = work
   const deliveries =
     what === 'dead'
-      ? await countDeadLetters(db, queue, { recipients: [recipient], since, until, reservedBefore })
+      ? await countDeadLetters(db, queue, {
+          recipients: [recipient],
+          since,
+          until,
+          reservedBefore,
+          withoutTests: true,
+        })
       : await countWaitingRetries(db, queue, { recipient, since, until, recovery: id })
   await setCounted(db, id, deliveries)
   return { done: 0, isFinished: deliveries === 0 }
@@ -107,7 +113,8 @@ async function redriven(db: Db, work: Work, retry: RetrySettings): Promise<Recov
   // Not one more than were counted: another dead letter of the span may have become visible since.
   const left = deliveries === null ? Infinity : deliveries - done
   const most = Math.min(limitOf(work), left)
-  const selection = { recipient, since, until, reservedBefore, ...afterOf(work) }
+  const withoutTests = work.what === 'dead'
+  const selection = { recipient, since, until, reservedBefore, withoutTests, ...afterOf(work) }
   const letters = await redriveDeadLetters(db, queue, selection, retry, most)
   if (letters.count === left) return { done: left, isFinished: true }
   return { done: letters.count, ...nextOf(work, letters, most) }

@@ -64,7 +64,8 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
     >
       <p>
         One event goes to this webhook alone, signed as any other, with a header that marks it as a
-        test. If it fails, it is tried again as any other.
+        test. If it fails, it is tried again, and counts in the health and the statistics of the
+        webhook, as any other.
         {!webhook.active && ' The webhook is not active: the test waits until it is.'}
       </p>
       <Select
@@ -90,7 +91,7 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
         mono
         value={payload}
         onValue={(text) => setTyped({ ...typed, [event]: text })}
-        problem={mistake}
+        problem={mistake ?? roundedIn(payload)}
         hint={
           event === PLAIN
             ? 'Empty: the id of the webhook, and the time.'
@@ -100,6 +101,35 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
       {sent && may('deliveries:read') && <Result webhookId={webhook.id} deliveryId={sent} />}
     </FormDialog>
   )
+}
+
+/** Of the newer parts of JSON that the types of TypeScript lack; an older browser gives no context. */
+const parse = JSON.parse as (
+  json: string,
+  reviver: (key: string, value: unknown, context?: { source?: string }) => unknown,
+) => unknown
+
+/** `129.50` and `1295e-1` are one number: its digits, without zeros at its ends. */
+const digitsOf = (number: string): string =>
+  number
+    .replace(/e.*$/i, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '')
+
+/** Numbers are doubles here and in the host: says where one would be sent as another. */
+function roundedIn(json: string): string | undefined {
+  let first: string | undefined
+  try {
+    parse(json, (_key, value, context) => {
+      const source = context?.source
+      if (typeof value === 'number' && source && digitsOf(source) !== digitsOf(String(value)))
+        first ??= `${source} would be sent as ${JSON.stringify(value)}: put it in quotes, or write fewer digits.`
+      return value
+    })
+  } catch {
+    return undefined
+  }
+  return first
 }
 
 const READ_AFTER_MS = 700
