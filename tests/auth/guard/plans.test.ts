@@ -239,7 +239,8 @@ t.test('what was used counts by a plan with another period too', async (t) => {
       return verified.remaining === 4
     }),
   )
-  t.equal(await left(), 3)
+  // A refusal from before that is kept for a moment: it takes nothing.
+  t.ok(await until(async () => (await left()) === 3))
   t.equal((await get(host, key, '/dear')).status, 200)
   t.match(await get(host, key), { status: 429, body: { code: 'SVC_AUTH_QUOTA_EXCEEDED' } })
   await changeTo('monthly')
