@@ -322,8 +322,10 @@ create table svc."__svc.subscriptions" (
 CREATE INDEX "__svc.subscriptions_subscription_idx" ON svc."__svc.subscriptions" USING btree (subscription);
 
 create table svc."__svc.tenants" (
+  id uuid default gen_random_uuid() not null,
   tenant text collate "C" not null,
-  words tsvector generated always as (svc."__svc.search_words"(tenant)) stored
+  words tsvector generated always as (svc."__svc.search_words"(tenant)) stored,
+  constraint "__svc.tenants_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.tenants_tenant_idx" ON svc."__svc.tenants" USING btree (tenant);
 CREATE INDEX tenants_search ON svc."__svc.tenants" USING gin (words);

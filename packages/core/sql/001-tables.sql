@@ -267,11 +267,12 @@ return (replace(
 -- The tenants that have had users or webhooks, for a search by name: a tenant has any number of rows in other
 -- tables. Concurrent transactions may write one twice, instead of waiting for each other.
 create table svc."__svc.tenants" (
+  -- For logical replication alone.
+  id uuid primary key default gen_random_uuid(),
   tenant text collate "C" not null,
+  -- What it is found by.
   words tsvector generated always as (svc."__svc.search_words"(tenant)) stored
 );
-
-alter table svc."__svc.tenants" replica identity full;
 
 create index on svc."__svc.tenants" (tenant);
 create index tenants_search on svc."__svc.tenants" using gin (words);
