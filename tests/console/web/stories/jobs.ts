@@ -128,7 +128,7 @@ export async function doesEightJobs(t: Test, page: Page, visit: Visit, life: Lif
     'A customer leaked a key': async ({ jump, click, page }) => {
       await jump('leaked', 'Key Leaked')
       await click(button(page, 'Revoke'))
-      await click(button(page, 'Revoke'))
+      await click(page.getByRole('dialog').getByRole('button', { name: 'Revoke' }))
       await until(
         () => svc.auth.validateApiKey(leaked.key),
         ({ valid }) => !valid,

@@ -90,7 +90,10 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
         rows={8}
         mono
         value={payload}
-        onValue={(text) => setTyped({ ...typed, [event]: text })}
+        onValue={(text) => {
+          setTyped({ ...typed, [event]: text })
+          setMistake(undefined)
+        }}
         problem={mistake ?? roundedIn(payload)}
         hint={
           event === PLAIN
