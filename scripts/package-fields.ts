@@ -19,7 +19,12 @@ const KEYWORDS: Record<string, string[]> = {
   testing: ['testing', 'test', 'webhook'],
 }
 
-type Manifest = Record<string, unknown> & { homepage: string; scripts: Record<string, string> }
+type Manifest = Record<string, unknown> & {
+  homepage: string
+  scripts: Record<string, string>
+  publishConfig?: { exports?: Exports }
+}
+type Exports = Record<string, string | { types: string; default: string }>
 
 export const read = (file: string): Manifest =>
   JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as Manifest
@@ -46,7 +51,25 @@ export function withFields(file: string): Manifest {
   }
   const { name, version, description, license, ...rest } = read(file)
   const others = Object.fromEntries(Object.entries(rest).filter(([key]) => !(key in fields)))
+  const { exports } = rest.publishConfig ?? {}
+  if (exports) others['publishConfig'] = { ...rest.publishConfig, ...withoutExports(exports) }
   return { name, version, description, license, ...fields, ...others } as unknown as Manifest
+}
+
+/**
+ * Where TypeScript finds the types of each entry if it does not read `exports`: `moduleResolution` is node10 by
+ * default where `module` is commonjs. Node reads `exports`, so that `main` is for such readers alone.
+ */
+function withoutExports({ '.': root, ...others }: Exports): Record<string, unknown> {
+  if (typeof root !== 'object') return {}
+  const paths = Object.entries(others).flatMap(([path, entry]) =>
+    typeof entry === 'object' ? [[path.replace('./', ''), [entry.types]]] : [],
+  )
+  return {
+    main: root.default,
+    types: root.types,
+    ...(paths.length > 0 && { typesVersions: { '*': Object.fromEntries(paths) } }),
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
