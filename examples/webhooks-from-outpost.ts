@@ -1,5 +1,5 @@
 // From Outpost: each webhook destination becomes a webhook with its secrets. All of them come over, or none;
-// run again, it takes what is new. Guide: docs/webhooks/from-outpost.md
+// run again, it takes what is new. Guide: docs/start/coming-over.md
 //   npm install fastify @svc/core @svc/webhooks
 //   DATABASE_URL=… OUTPOST_URL=http://localhost:3333/api/v1 API_KEY=… node webhooks-from-outpost.ts
 import Fastify from 'fastify'

@@ -1,5 +1,5 @@
 // From a table of webhooks of your own: each row becomes a webhook with its secret. All of them come over, or
-// none; run again, it takes what is new. Guide: docs/webhooks/from-own-table.md
+// none; run again, it takes what is new. Guide: docs/start/coming-over.md
 //   npm install fastify @svc/core @svc/webhooks
 //   DATABASE_URL=postgres://… node webhooks-from-own-table.ts
 // The table: hooks (id, customer, url, events text[], format, secret, previous_secret, enabled)

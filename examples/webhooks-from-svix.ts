@@ -1,5 +1,5 @@
 // From Svix: each endpoint becomes a webhook with its secret. All of them come over, or none; run again, it
-// takes what is new. Guide: docs/webhooks/from-svix.md
+// takes what is new. Guide: docs/start/coming-over.md
 //   npm install fastify @svc/core @svc/webhooks
 //   DATABASE_URL=postgres://… SVIX_TOKEN=… node webhooks-from-svix.ts
 import Fastify from 'fastify'

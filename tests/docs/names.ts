@@ -33,7 +33,7 @@ export declare const afterAll: typeof beforeAll
 export declare const test: (title: string, run: () => Promise<void>, ms: number) => void
 export declare const expect: (value: unknown) => Record<'toBe' | 'toHaveLength', (value: unknown) => void>
 `,
-  'docs/webhooks/database-libraries.md': `${APP}
+  'docs/webhooks/publish.md': `${APP}
 import '@svc/core'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
 export const orders = pgTable('orders', { id: integer() })
@@ -50,7 +50,7 @@ export declare const prisma: {
 }
 `,
   // It declares events of its own, which those of other packages would have to know.
-  'docs/webhooks/define-events.md': APP,
+  'docs/webhooks/define-and-handle.md': APP,
 }
 
 /** Modules that blocks import and that are not installed here, as far as the blocks use them. */

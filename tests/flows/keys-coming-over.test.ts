@@ -174,7 +174,7 @@ t.test('keys of Unkey move over', async (t) => {
     line(keys.expired, { expiresAt: Date.UTC(2024, 1, 1) }),
   ]
   const files = {
-    'import-unkey.ts': programOf(guide('from-unkey'), 'import-unkey.ts'),
+    'import-unkey.ts': programOf(guide('from-unkey-or-better-auth'), 'import-unkey.ts'),
     'unkey-keys.ndjson': `${lines.join('\n')}\n`,
   }
   const imported = () => run(t, files, 'import-unkey.ts', { DATABASE_URL: database })
@@ -237,7 +237,7 @@ t.test('keys of better-auth move over', async (t) => {
   })
   const plain = await make({ rateLimitEnabled: false })
   const files = {
-    'import-better-auth.ts': programOf(guide('from-better-auth'), 'import-better-auth.ts'),
+    'import-better-auth.ts': programOf(guide('from-unkey-or-better-auth'), 'import-better-auth.ts'),
   }
   const imported = () => run(t, files, 'import-better-auth.ts', { DATABASE_URL: database })
   t.equal(await imported(), 'imported 2, skipped 0')

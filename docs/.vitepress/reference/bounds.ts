@@ -150,7 +150,7 @@ const unitOf = (name: string): string => UNITS.find(([pattern]) => pattern.test(
 
 export const boundsPage = (): string => `# Bounds
 
-These bounds are fixed in the code. Those that are options are in [Options](options.md), with their ranges. [Bounds of deliveries](../how-it-works/deliveries.md#bounds) and [Bounds of limits](../how-it-works/bounds-of-limits.md) say what follows from them.
+These bounds are fixed in the code. Those that are options are in [Options](options.md), with their ranges. [Bounds of deliveries](../how-it-works/deliveries.md#bounds) and [Bounds of limits](../how-it-works/guard.md#limits) say what follows from them.
 
 ${Object.entries(BOUNDS)
   .map(([title, files]) => {

@@ -46,7 +46,7 @@ export const LOG_LINES: Record<string, LogLine[]> = {
       'info',
       'the database is the coordinator of a Citus cluster',
       'At boot. `version` is that of Citus.',
-      'Nothing. See [Citus](../operate/citus.md).',
+      'Nothing. See [Citus](../operate/engines.md#citus).',
     ),
     line(
       'debug',

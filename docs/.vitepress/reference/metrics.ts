@@ -64,7 +64,7 @@ export function metrics(): Metric[] {
 
 export const metricsPage = (): string => `# Metrics
 
-Names, units and labels follow the semantic conventions of OpenTelemetry. Metrics that the conventions do not have begin with \`svc.\`. [OpenTelemetry](../hosts/telemetry.md) says how to collect them, [Health, metrics, alerts](../operate/health-metrics-alerts.md) which to alert on.
+Names, units and labels follow the semantic conventions of OpenTelemetry. Metrics that the conventions do not have begin with \`svc.\`. [OpenTelemetry](../hosts/before-the-guard.md#opentelemetry) says how to collect them, [Health, metrics, alerts](../operate/health-metrics-alerts.md) which to alert on.
 
 ${table(
   ['metric', 'kind', 'unit', 'meaning', 'labels'],

@@ -1,5 +1,5 @@
 // promise: On a cluster of Citus, rows of the host and events agree while workers and the coordinator are killed, a worker is added and shards move
-/** On a cluster of Citus, which `pnpm test --citus URL` names: docs/operate/citus.md says what holds there. */
+/** On a cluster of Citus, which `pnpm test --citus URL` names: docs/operate/engines.md says what holds there. */
 import { svcAuth } from '@svc/auth'
 import { svcCore, type Svc } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'

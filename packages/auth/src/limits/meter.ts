@@ -2,7 +2,7 @@
  * One limit or quota of one key or tenant in this process: the allowances that it holds, what it has
  * admitted, and the last answer of Postgres. Keys that share it can have different limits, such as a
  * rotated key and its successor: each call names that of its key. No I/O; `now` is whole milliseconds of a
- * monotonic clock: V8 keeps those in the object, and other numbers beside it. See docs/how-it-works/bounds-of-limits.md.
+ * monotonic clock: V8 keeps those in the object, and other numbers beside it. See contributing/limits.md.
  */
 import type { Place, PlaceAnswer } from '../tables/allowances.ts'
 import { SlidingLog } from './sliding-log.ts'

@@ -101,8 +101,11 @@ export function askAt(at: string): Ask {
 /** Starts programs in one process, each with a database and a port of its own. */
 export async function start(t: Test, programs: Record<string, string>) {
   const environments: Record<string, { DATABASE_URL: string; PORT: string }> = {}
-  for (const name of Object.keys(programs)) {
-    environments[name] = { DATABASE_URL: await freshDatabase(t), PORT: await freePort() }
+  // A port is drawn, so two programs can get the same one.
+  const ports = new Set<string>()
+  while (ports.size < Object.keys(programs).length) ports.add(await freePort())
+  for (const [at, name] of Object.keys(programs).entries()) {
+    environments[name] = { DATABASE_URL: await freshDatabase(t), PORT: [...ports][at]! }
   }
   const all = `for (const [name, environment] of Object.entries(${JSON.stringify(environments)})) {
     Object.assign(process.env, environment)

@@ -5,7 +5,7 @@ import { receiver as openReceiver } from '@svc/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 
-// What docs/how-it-works/fairness.md promises beside endpoints that hang, at three concurrencies.
+// What docs/how-it-works/deliveries.md promises beside endpoints that hang, at three concurrencies.
 
 /** More than the lane of new deliveries takes of 64 in flight, and fewer than it takes of 256. */
 const HANGING = 60

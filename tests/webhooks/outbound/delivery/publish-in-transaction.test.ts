@@ -1,5 +1,5 @@
 // promise: An event published in a transaction exists if and only if the transaction commits
-/** The lines of docs/webhooks/database-libraries.md, tried. */
+/** The lines of docs/webhooks/publish.md, tried. */
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { drizzle as drizzlePostgresJs } from 'drizzle-orm/postgres-js'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
