@@ -5,7 +5,6 @@ import type { TimeShift } from './time-shifts.ts'
 import { InvalidOption } from './errors.ts'
 import type { Db } from './postgres/transaction.ts'
 
-/** What `@svc/testing` uses of a running host. */
 export interface HostUnderTest {
   /** Whether an event, a delivery or work on many of them is due and not settled. */
   isBusy(): Promise<boolean>
@@ -16,7 +15,6 @@ export interface HostUnderTest {
   advancedSeconds: number
   /** Publishes that were not awaited are committed or refused. */
   published(): Promise<void>
-  /** Makes all workers fetch jobs. */
   wakeAll(): void
   /** Runs each periodic task once; these runs begin after the call. */
   runTasks(): Promise<void>

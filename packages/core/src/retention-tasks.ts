@@ -22,27 +22,20 @@ interface Days {
   auditRetentionDays: number
 }
 
-export function retentionTasks(
-  db: Db,
-  { eventRetentionDays, auditRetentionDays }: Days,
-): PeriodicTask[] {
+export function retentionTasks(db: Db, days: Days): PeriodicTask[] {
+  const longest = async (of: keyof Days) =>
+    Math.max(await longestDays(db, of, DAY_IN_SECONDS), days[of])
   return [
     { name: 'expired entries', seconds: 60, run: (stopping) => sweepExpired(db, stopping) },
     {
       name: 'old events',
       seconds: HOUR,
-      async run(stopping) {
-        const longest = await longestDays(db, 'eventRetentionDays', DAY_IN_SECONDS)
-        await sweepEvents(db, Math.max(longest, eventRetentionDays), stopping)
-      },
+      run: async (stopping) => sweepEvents(db, await longest('eventRetentionDays'), stopping),
     },
     {
       name: 'old rows of the audit',
       seconds: HOUR,
-      async run(stopping) {
-        const longest = await longestDays(db, 'auditRetentionDays', DAY_IN_SECONDS)
-        await sweepAudit(db, Math.max(longest, auditRetentionDays), stopping)
-      },
+      run: async (stopping) => sweepAudit(db, await longest('auditRetentionDays'), stopping),
     },
     { name: 'processes that ended', seconds: HOUR, run: () => sweepProcesses(db) },
     {

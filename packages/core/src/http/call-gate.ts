@@ -9,7 +9,6 @@ import { reachOf } from '../tenants/tenants.ts'
 
 export type CallKind = 'reads' | 'changes'
 
-/** Of one tenant and kind in a process. */
 const MOST_UNDER_WAY = 2
 const TURN_WITHIN_MS = 5000
 
@@ -96,7 +95,6 @@ const kindOf = ({ method, body }: FastifyRequest): CallKind =>
  * Routes of our packages that control access themselves: the host's guard does not run before them.
  */
 
-/** A registered symbol, since a host may have two copies of this package. */
 const OWN_ACCESS = Symbol.for('@svc/core.ownAccess')
 
 /**

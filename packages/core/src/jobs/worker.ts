@@ -20,7 +20,6 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   settlesTogether?: boolean
   /** Reads what a batch of jobs needs, in one round trip. */
   prepare(db: Db, jobs: Job<Data>[]): Promise<(job: Job<Data>) => Prepared>
-  /** One attempt. An attempt that throws has failed. */
   perform(job: Job<Data>, prepared: Prepared, signal: AbortSignal): Promise<Outcome<Detail>>
   /** How the attempt of a process that died has ended. @default failedAsLost */
   lost?(job: Job<Data>): Outcome<Detail>

@@ -1,5 +1,5 @@
 /** Looks for what core and the packages installed beside it need in the database. */
-import type { Core } from '../core-interface.ts'
+import type { Core } from '../core.ts'
 import { resolveCoreOptions } from '../core-options.ts'
 import { JobsSchemaDiffers } from '../errors.ts'
 import { assertQueueIsMade } from '../jobs/pg-boss/boss.ts'
@@ -60,7 +60,6 @@ export function checkAll({ url, schema, log, signal, grantTo }: Upkeep): Promise
   })
 }
 
-/** What is missing or differs; another error is thrown. */
 async function problemOf(
   owner: string,
   look: () => Promise<unknown>,

@@ -1,5 +1,5 @@
 /** The packages installed beside core that keep something in the database. */
-import type { Core } from '../core-interface.ts'
+import type { Core } from '../core.ts'
 import { installed } from '../installed.ts'
 import type { Db } from '../postgres/transaction.ts'
 
@@ -14,7 +14,6 @@ export interface InstalledPackage {
   findFailingWebhooks?: (db: Db, most: number) => Promise<FailingWebhooks>
 }
 
-/** How many there are, and the first of them. */
 export interface FailingWebhooks {
   count: number
   first: FailingWebhook[]

@@ -1,6 +1,6 @@
 /** The SQL that migrate-all.ts would run on a database. */
 import { readFile } from 'node:fs/promises'
-import type { Core } from '../core-interface.ts'
+import type { Core } from '../core.ts'
 import { resolveCoreOptions } from '../core-options.ts'
 import { planBoss, planQueue } from '../jobs/pg-boss/plan.ts'
 import { findPending } from '../migrations/migrate.ts'

@@ -3,7 +3,6 @@ import type { Db } from '../../postgres/transaction.ts'
 
 export interface RecipientRow {
   recipient: string
-  /** Whether no job of the recipient starts. */
   held: boolean
   /** Whether its circuit is open: its last attempts failed. */
   circuitOpen: boolean
@@ -128,7 +127,6 @@ export async function deleteUnusedRecipients(
   return rows.map(({ recipient }: { recipient: string }) => recipient)
 }
 
-/** Deletes the rows of recipients that do not exist any more, and the work on them. */
 export async function deleteRecipients(
   db: Db,
   queue: string,

@@ -4,11 +4,9 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 
-/** The restrictions of a recipient's attempts; `null` for one that is not set. */
 export interface Restrictions {
   /** The rate: at most `limit` attempts begin in any span of `perSeconds`. */
   rateLimit: { limit: number; perSeconds: number } | null
-  /** Attempts at a time. */
   maxInFlight: number | null
   /** One job at a time, the oldest first. One that waits for its next attempt holds the others. */
   ordered: boolean

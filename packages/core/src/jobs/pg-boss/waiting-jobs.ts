@@ -124,9 +124,7 @@ export async function claimProbe<Data>(
   return row.isRestricted ? { ...probe, grant: { id: row.grantId, askedAt } } : probe
 }
 
-/** The result of {@link makeWaitingDue}. */
 export interface MadeDue {
-  /** How many jobs became due. */
   count: number
   /** Whether others are not due: more than a portion, or locked by other transactions. */
   hasMore: boolean
@@ -136,13 +134,13 @@ export interface MadeDue {
 
 /**
  * Makes a portion of a recipient's waiting jobs due that are not yet, and whose last attempt began before
- * a moment: `null` for now.
+ * a moment: `null` for now. Another call with the moment of the first one continues.
  */
 export async function makeWaitingDue(
   db: Db,
   queue: string,
   recipient: string,
-  attemptedBefore: string | null,
+  attemptedBefore: string | null = null,
 ): Promise<MadeDue> {
   const { rows } = await db.query(
     // Not now(): the transaction may have begun long before.

@@ -34,7 +34,6 @@ interface Parts {
    * the host would see the values of that request, such as its tenant.
    */
   asAtBoot: <T>(run: () => T) => T
-  /** Whether no attempt may begin now. */
   isPaused: () => boolean
   began(job: Job): void
   /** Its slot of the lane is free. `tookMs`: 0 where the attempt did not run to its end. */
