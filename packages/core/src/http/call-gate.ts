@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastif
 import { Busy } from '../errors.ts'
 import { readingFor } from '../postgres/readers.ts'
 import { reachOf } from '../tenants/tenants.ts'
+import { within } from '../within.ts'
 
 export type CallKind = 'reads' | 'changes'
 
@@ -19,11 +20,6 @@ interface Line {
 
 export class CallGate {
   #lines = new Map<string, Line>()
-  #turnWithinMs: number
-
-  constructor(turnWithinMs = TURN_WITHIN_MS) {
-    this.#turnWithinMs = turnWithinMs
-  }
 
   /** @throws Busy where it was not its turn within five seconds */
   async run<T>(tenant: string | null, kind: CallKind, call: () => T | Promise<T>): Promise<T> {
@@ -43,17 +39,12 @@ export class CallGate {
     }
   }
 
-  #turn({ waiting }: Line, kind: CallKind): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(start), 1)
-        reject(new Busy(kind))
-      }, this.#turnWithinMs)
-      const start = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      waiting.push(start)
+  async #turn({ waiting }: Line, kind: CallKind): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    waiting.push(resolve)
+    await within(TURN_WITHIN_MS, promise, () => {
+      waiting.splice(waiting.indexOf(resolve), 1)
+      throw new Busy(kind)
     })
   }
 }
