@@ -39,8 +39,7 @@ import type { Telemetry } from './telemetry/telemetry.ts'
 import { PeriodicTasks, type PeriodicTask } from './jobs/periodic-tasks.ts'
 import { TenantErasure, type ErasedRows, type TenantPart } from './tenant-erasure.ts'
 import type { Worker } from './jobs/worker.ts'
-import type { HostUnderTest } from './host-under-test.ts'
-import { coreShift, type TimeShift } from './time-shifts.ts'
+import { coreShift, type HostUnderTest, type TimeShift } from './host-under-test.ts'
 import type { WorkerRegistry } from './jobs/worker-registry.ts'
 
 /** What the packages on top of core build with. */
