@@ -19,7 +19,7 @@ export {
   type Recovery,
 } from './jobs/recipients/work-table.ts'
 export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead-letters.ts'
-export { isRestricted } from './jobs/pg-boss/restrictions-table.ts'
+export { isRestricted } from './jobs/pg-boss/recipient-states-table.ts'
 export type { Notifications } from './postgres/notifications.ts'
 export {
   EVERYWHERE,
@@ -62,6 +62,7 @@ export {
 } from './audit/audit-table.ts'
 export {
   failedAsLost,
+  unsentOutcome,
   type Ended,
   type Outcome,
   type Recorder,
@@ -145,7 +146,6 @@ export { hostUnderTest } from './host-under-test.ts'
 export { installed } from './installed.ts'
 export { packageFolder } from './package-folder.ts'
 export { isLockConflict } from './migrations/lock-retries.ts'
-export { unsentOutcome } from './jobs/pump/unsent-outcome.ts'
 export { within } from './within.ts'
 export { checkAll } from './upkeep/check-all.ts'
 export { planAll } from './upkeep/plan-all.ts'

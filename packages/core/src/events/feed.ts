@@ -50,7 +50,7 @@ export class FeedDeleted extends Error {
   }
 }
 
-export type InTurn = (read: () => Promise<FeedPart>) => Promise<FeedPart>
+type InTurn = (read: () => Promise<FeedPart>) => Promise<FeedPart>
 
 interface Waiting {
   reader: FeedReader

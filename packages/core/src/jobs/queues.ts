@@ -3,7 +3,6 @@ import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { defineQueue, type PgBoss } from './pg-boss/boss.ts'
-import { countJobs } from './pg-boss/count-jobs.ts'
 import {
   countDeadLetters,
   deleteDeadLetter,
@@ -18,7 +17,7 @@ import { insertJobs } from './pg-boss/insert-jobs.ts'
 import { countWaitingRetries, recipientsOfWaitingRetries } from './pg-boss/make-retries-due.ts'
 import { deleteRecipients, setHeld } from './pg-boss/recipient-states-table.ts'
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
-import { discardWaiting, makeWaitingDue } from './pg-boss/waiting-jobs.ts'
+import { countJobs, discardWaiting, makeWaitingDue } from './pg-boss/waiting-jobs.ts'
 import {
   deleteWorkOn,
   endedSpan,
@@ -158,7 +157,6 @@ export class Queues {
 
   makeDue = makeWaitingDue
 
-  /** How many jobs of each recipient are not done, up to `most`. */
   count = countJobs
 
   /**

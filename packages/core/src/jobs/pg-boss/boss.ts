@@ -129,8 +129,6 @@ async function createOrUpdate(
   if (!isUpToDate) await boss.updateQueue(name, settings)
 }
 
-export const supervise = (boss: PgBoss): Promise<void> => boss.supervise()
-
 /** Deletes the waiting jobs of the queue; its dead letters stay. */
 export async function emptyQueue(boss: PgBoss, queue: string): Promise<void> {
   if (await boss.getQueue(queue)) await boss.deleteQueuedJobs(queue)

@@ -8,7 +8,7 @@ import { isConnectionError } from '../../postgres/connection-errors.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { DeadProcesses } from '../../processes/dead-processes.ts'
 import { markUnlocked, RUNS } from '../../processes/processes-table.ts'
-import { supervise, type PgBoss } from './boss.ts'
+import type { PgBoss } from './boss.ts'
 import type { Job } from '../job.ts'
 import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
 
@@ -94,7 +94,7 @@ export class LostJobs {
       await this.#takeBack([...ofOthers, ...lost])
       if (now - this.#checkedAt < CHECKS_EVERY_MS) return
       this.#checkedAt = now
-      await supervise(boss)
+      await boss.supervise()
     } catch (error) {
       this.databaseFailed()
       throw error
