@@ -44,7 +44,7 @@ const refused = [
   ['packages/core/src/kv/key-value-store.ts', '../core.ts'],
   ['packages/core/src/jobs/recipients/recipient-limits.ts', '../../postgres/pools.ts'],
   ['packages/core/src/jobs/pump/pump.ts', '../../events/publish.ts'],
-  ['packages/core/src/postgres/pools.ts', '../jobs/job-queues.ts'],
+  ['packages/core/src/postgres/pools.ts', '../jobs/queues.ts'],
   ['packages/core/src/jobs/pg-boss/boss.ts', '../pump/pump.ts'],
   ['packages/core/src/jobs/pg-boss/boss.ts', '../recipients/recipient-states.ts'],
   ['packages/core/src/tenants/tenants.ts', '../audit/audit-table.ts'],

@@ -54,8 +54,8 @@ const BOUNDS: Record<string, [file: string, meanings: Record<string, string>][]>
     ],
     ['core/src/kv/key-value-store.ts', { LONGEST_KEY_BYTES: 'A key of `svc.kv`' }],
     [
-      'core/src/telemetry/label-values.ts',
-      { MOST: 'Event names that get labels of their own in metrics' },
+      'core/src/telemetry/metrics.ts',
+      { MOST_VALUES: 'Event names that get labels of their own in metrics' },
     ],
   ],
   'Webhooks out': [

@@ -1,6 +1,6 @@
 /** The inner side of core, which a host's instance carries beside `fastify.svc`. */
 import type { FastifyInstance } from 'fastify'
-import type { Core } from './core-interface.ts'
+import type { Core } from './core.ts'
 import { VersionsDiffer } from './errors.ts'
 import { PACKAGE_FOLDER, VERSION } from './package-folder.ts'
 
@@ -12,7 +12,6 @@ const INNER = Symbol.for('@svc/core.inner')
 const COPY = Symbol.for('@svc/core.copy')
 const NO_SERVER = Symbol.for('@svc/core.no-server')
 
-/** A copy of this package, as it is loaded. */
 interface Copy {
   version: string
   folder: string

@@ -135,21 +135,12 @@ export interface SvcCoreOptions {
 export type WorkerSettings = ResolvedOptions<WorkerOptions>
 
 /** {@link SvcCoreOptions} with the defaults filled in. */
-export interface CoreSettings {
+export interface CoreSettings extends ResolvedOptions<
+  Omit<SvcCoreOptions, 'database' | 'application' | 'worker'>
+> {
   database: SvcCoreOptions['database']
-  schema: string
   application: string | undefined
-  secrets: NonNullable<SvcCoreOptions['secrets']>
-  readers: number
   worker: WorkerSettings
-  migrate: 'boot' | 'check'
-  eventRetentionDays: number
-  auditRetentionDays: number
-  transactionIdleSeconds: number
-  encryption: { secretNames: string[] } | null
-  events: EventDefinitions
-  eventValidation: EventValidation
-  errorBody: ShapeErrorBody | null
 }
 
 const rules: OptionRules = {

@@ -2,7 +2,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { applicationName, warnOfOthers } from './application.ts'
 import type { AuditOrigin } from './audit/audit-origin.ts'
-import type { Core, FanOut } from './core-interface.ts'
 import { createServices } from './create-services.ts'
 import { retentionTasks } from './retention-tasks.ts'
 import { openCore, type OpenCore } from './open-core.ts'
@@ -14,7 +13,8 @@ import type { Catalogue } from './events/catalogue.ts'
 import { Feed } from './events/feed.ts'
 import { Publisher } from './events/publish.ts'
 import type { Pauses } from './jobs/pauses.ts'
-import { createSubscriptionPauses } from './subscription-pauses.ts'
+import { createSubscriptionPauses, type SubscriptionPauses } from './subscription-pauses.ts'
+import type { DeadLetterOperations } from './events/subscription-dead-letters.ts'
 import { Subscriptions } from './events/subscriptions.ts'
 import { CallGate } from './http/call-gate.ts'
 import { createErrorText, type ErrorText } from './http/error-body.ts'
@@ -26,9 +26,8 @@ import { sharedOptions, type CoreSettings } from './core-options.ts'
 import { longestDays } from './processes/processes-table.ts'
 import { retrySettingsOf } from './jobs/retry-settings.ts'
 import { createJobs, type Jobs } from './jobs/create-jobs.ts'
-import { JobQueues } from './jobs/job-queues.ts'
-import { createHealth } from './health/create-health.ts'
-import type { HealthCheck } from './health/health.ts'
+import { Queues } from './jobs/queues.ts'
+import { HealthCheck } from './health/health.ts'
 import { createLiveness, type Liveness } from './health/liveness.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { NotificationConnection } from './postgres/notifications.ts'
@@ -40,31 +39,47 @@ import type { Telemetry } from './telemetry/telemetry.ts'
 import { PeriodicTasks, type PeriodicTask } from './jobs/periodic-tasks.ts'
 import { TenantErasure, type ErasedRows, type TenantPart } from './tenant-erasure.ts'
 import type { Worker } from './jobs/worker.ts'
-import type { HostUnderTest } from './host-under-test.ts'
-import { coreShift, type TimeShift } from './time-shifts.ts'
+import { coreShift, type HostUnderTest, type TimeShift } from './host-under-test.ts'
 import type { WorkerRegistry } from './jobs/worker-registry.ts'
 
-export class RunningCore implements Core {
+/** What the packages on top of core build with. */
+export type Core = Omit<RunningCore, 'health' | 'subscriptions' | 'startedAt' | 'ready' | 'close'>
+
+export class RunningCore {
   readonly svc: Svc
+  /** `svc.database` with a time limit of 15 seconds on each statement. */
   readonly db: Db
+  /**
+   * `svc.database` for what a request waits for: a statement rejects with Unavailable when Postgres has
+   * answered nothing for two seconds.
+   */
   readonly requestDb: Db
+  /**
+   * For reads that a request waits for, on connections of their own: as `requestDb`, with five seconds for a
+   * statement, and each tenant in its turn.
+   */
   readonly readDb: Db
   readonly calls = new CallGate()
   readonly settings: CoreSettings
   readonly log: FastifyBaseLogger
   readonly notifications: NotificationConnection
-  readonly queues: JobQueues
+  readonly queues: Queues
   readonly lease: ProcessLease
   readonly telemetry: Telemetry
   readonly health: HealthCheck
   readonly catalogue: Catalogue
+  /** Seals what is stored, where the host has the option `encryption`. */
   readonly cipher: Cipher
   readonly reencryption: Reencryption
   readonly subscriptions: Subscriptions
+  /** Publishes events of ours, and payloads that are JSON text already. */
   readonly bus: Publisher
   readonly feed: Feed
-  readonly handlers: Core['handlers']
+  /** The dead letters of the host's own handlers, and their pauses. */
+  readonly handlers: DeadLetterOperations & SubscriptionPauses
+  /** Which queues are stopped. */
   readonly pauses: Pauses
+  /** Writes the bodies of our error answers, where the host has the option `errorBody`. */
   readonly errorText: ErrorText | null
   readonly underTest: HostUnderTest
   readonly startedAt: Date
@@ -89,7 +104,7 @@ export class RunningCore implements Core {
   }
 
   private constructor(settings: CoreSettings, open: OpenCore) {
-    const { boot, log, database, boss, secrets, catalogue, cipher, telemetry } = open
+    const { boot, log, database, catalogue, cipher, telemetry } = open
     this.telemetry = telemetry
     this.catalogue = catalogue
     this.cipher = cipher
@@ -116,72 +131,29 @@ export class RunningCore implements Core {
     this.lease.declareOptions('svcCore', sharedOptions(settings))
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
+    const { lease, notifications, requestDb, readDb } = this
     const retry = retrySettingsOf(settings.worker)
-    const { lease, notifications } = this
-    this.#jobs = createJobs({
-      enabled: settings.worker.enabled,
-      boss,
-      database,
-      retry,
-      lease,
-      notifications,
-      telemetry: telemetry.attempts,
-      log,
-    })
+    const common = { ...open, retry, lease, notifications, requestDb, readDb }
+    this.#jobs = createJobs(common, settings.worker.enabled)
     const { workers, lostJobs, settleLost, work, pauses } = this.#jobs
     this.pauses = pauses
     this.#workers = workers
-    this.queues = new JobQueues(boss, database, retry, workers, boot.isCheck === true)
-    const { requestDb, readDb } = this
-    this.subscriptions = new Subscriptions({
-      boss,
-      database,
-      workers,
-      retry,
-      lease,
-      isCheck: boot.isCheck === true,
-      requestDb,
-      readDb,
-      log,
-    })
+    this.queues = new Queues({ ...common, workers })
+    this.subscriptions = new Subscriptions({ ...common, workers })
     const { subscriptions } = this
-    const { deadLetters } = subscriptions
-    const isSubscription = (name: string) => deadLetters.isSubscription(name)
-    const pausing = createSubscriptionPauses({
-      within: (db, run) => this.within(db, run),
-      afterCommit: (db, task) => this.afterCommit(db, task),
-      pauses,
-      isSubscription,
-    })
-    this.handlers = { ...deadLetters, ...pausing }
+    this.handlers = { ...subscriptions.deadLetters, ...createSubscriptionPauses(this) }
     const { transactionIdleSeconds } = settings
-    this.bus = new Publisher({
-      database,
-      workers,
-      retry,
-      transactionIdleSeconds,
-      lease,
-      catalogue,
-      telemetry,
-      subscriptions,
-      log,
-    })
-    const { pooled } = database
-    this.feed = new Feed({ db: readDb, requestDb, notifications, lease, pooled, log })
+    this.bus = new Publisher({ ...common, workers, subscriptions, transactionIdleSeconds })
+    this.feed = new Feed(common)
     this.#periodicTasks = new PeriodicTasks(log)
     this.lease.failingTasks = () => this.#periodicTasks.health().failing
-    this.health = createHealth(
-      database,
-      notifications,
-      workers,
-      this.#periodicTasks,
-      telemetry,
-      pauses,
-      boot.citus,
-    )
+    const { meter } = telemetry
+    const tasks = this.#periodicTasks
+    const { citus } = boot
+    this.health = new HealthCheck({ database, notifications, workers, tasks, meter, pauses, citus })
     const maintenance = this.#liveness.bounded(database.maintenance)
     this.#erasure = new TenantErasure(maintenance, this.#packages, log)
-    this.svc = createServices(this, { database, secrets, boss, erasure: this.#erasure })
+    this.svc = createServices(this, open)
     this.underTest = {
       isBusy: () => isBusy(database.db),
       describeDue: () => describeDue(database.db, settings.worker.enabled),
@@ -193,8 +165,9 @@ export class RunningCore implements Core {
       settleLost,
       transaction: (run) => this.transaction(run),
     }
-    const tasks = retentionTasks(database.maintenance, settings)
-    for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
+    for (const { seconds, name, run } of retentionTasks(database.maintenance, settings)) {
+      this.every(seconds, name, run)
+    }
     this.every(30, 'work on many jobs', () => work.run())
     this.every(RECOVERY_SECONDS, 'jobs that no process works on', () => lostJobs.recover())
     if (!database.pooled) {
@@ -205,60 +178,90 @@ export class RunningCore implements Core {
     }
   }
 
+  /** The transaction `db` of a caller for our statements, whose schema may have another name. */
   forOurs = (db: Db): Db => this.bus.transactions.forOurs(db)
 
+  /** `svc.database` with another time limit on each statement, in milliseconds. */
   dbWithin(ms: number): Db {
     return this.#database.dbWithin(ms)
   }
 
+  /** Runs what is left of a package's migrations; may wait long: see `bootOnCore`. */
   migrate(owner: string, folder: URL): Promise<void> {
     this.#packages.add(owner)
     return migrate(this.#boot, owner, folder)
   }
 
+  /** What is published in it is delivered at once after its commit. */
   async transaction<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T> {
     const result = await this.bus.transactions.run(run, limit)
     this.#workers.notifyWatchers()
     return result
   }
 
+  /**
+   * Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own,
+   * which waits for Postgres as long as `requestDb`. If that one is ended in a deadlock, `run` runs
+   * again in another one.
+   */
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T> {
     return db ? run(db) : this.#liveness.transaction((work) => this.transaction(work, limit), run)
   }
 
+  /**
+   * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller
+   * began the transaction itself this process does not see its commit, and `task` does not run.
+   * Returns whether it will.
+   */
   afterCommit(db: Db, task: () => void): boolean {
     return this.bus.transactions.afterCommit(db, task)
   }
 
-  fanOut: FanOut = {
-    declare: async (subscription, queue, events) => {
+  /** A subscription with many recipients: each gets a job of its own for each event that it wants. */
+  fanOut = {
+    /**
+     * Which events of the application fan out. An event that no living process declares for the
+     * subscription ends when this host is up.
+     */
+    declare: async (subscription: string, queue: string, events: string[]): Promise<void> => {
       this.#fannedOut.add(subscription)
       const fannedOut = { subscription, queue, events, idempotent: true, fansOut: true }
       await this.lease.declareEvents(fannedOut)
     },
+    /** Which of them one recipient wants, from the commit on. */
     setRecipient,
   }
 
+  /** What a package keeps of tenants is deleted with them. */
   onEraseTenant(part: TenantPart): void {
     this.#erasure.add(part)
   }
 
+  /** Does the same as `svc.eraseTenant`, on behalf of `by`. */
   eraseTenant(tenant: string, by: AuditOrigin): Promise<ErasedRows> {
     return this.#erasure.run(tenant, by)
   }
 
+  /** Keeps events for at least `days`, because rows refer to them for that long. */
   retainEventsAtLeast(days: number): void {
     this.lease.declareDays('eventRetentionDays', days)
   }
 
+  /** Runs when all workers have stopped, before the database is closed. */
   onDrained(task: () => Promise<void>): void {
     this.#drained.push(task)
   }
 
+  /** What `advance` of the testing kit does to what a package keeps. */
   onAdvance(shift: TimeShift): void {
     this.#timeShifts.push(shift)
   }
 
+  /**
+   * Background work from ready to close; errors are logged, and show in `svc.health`. The task may resolve
+   * with the milliseconds until its next run, and works in portions until `stopping` aborts. `everywhere`: also
+   * in a process with `worker.enabled: false`.
+   */
   every(
     seconds: number,
     name: string,
@@ -269,6 +272,7 @@ export class RunningCore implements Core {
       this.#periodicTasks.add({ seconds, name, run: task })
   }
 
+  /** Runs a worker's pump from ready to close, unless `worker.enabled` is `false`. */
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void {
     this.#workers.add(worker)
   }

@@ -1,13 +1,13 @@
 /** What `@svc/auth` and `@svc/webhooks` build with. Not for hosts: it changes without notice. */
 export { bootOnCore, useCore } from './plugin.ts'
 export { hasServer } from './core-of.ts'
-export type { Core } from './core-interface.ts'
+export type { Core } from './core.ts'
 export type { ErrorAnswer, ErrorText } from './http/error-body.ts'
 export type { Db } from './postgres/transaction.ts'
 export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'
 export { deleteKeysWithPrefix, type DeduplicationKey } from './kv/kv-table.ts'
-export { MOST_COUNTED, type RecoveryRequest, type Queues } from './jobs/queues.ts'
+export { MOST_COUNTED, type RecoveryRequest } from './jobs/queues.ts'
 export {
   endedSpan,
   noteOpenTransactions,
@@ -19,7 +19,7 @@ export {
   type Recovery,
 } from './jobs/recipients/work-table.ts'
 export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead-letters.ts'
-export { isRestricted } from './jobs/pg-boss/restrictions-table.ts'
+export { isRestricted } from './jobs/pg-boss/recipient-states-table.ts'
 export type { Notifications } from './postgres/notifications.ts'
 export {
   EVERYWHERE,
@@ -62,6 +62,7 @@ export {
 } from './audit/audit-table.ts'
 export {
   failedAsLost,
+  unsentOutcome,
   type Ended,
   type Outcome,
   type Recorder,
@@ -71,7 +72,7 @@ export {
   type WorkerTelemetry,
 } from './jobs/worker.ts'
 export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
-export { FeedDeleted, type FeedReader, type InTurn } from './events/feed.ts'
+export { FeedDeleted, type FeedReader } from './events/feed.ts'
 export { deletePause, insertPause } from './jobs/pauses-table.ts'
 export type { FeedRow, Place } from './events/feed-table.ts'
 export type {
@@ -128,15 +129,7 @@ export { hasOwnAccess, withOwnAccess } from './http/call-gate.ts'
 export { isDryRun, withoutGate } from './http/call-gate.ts'
 export { readingFor } from './postgres/readers.ts'
 export { statusText } from './http/status-text.ts'
-export {
-  EmptyBody,
-  errorResponses,
-  STORABLE_TEXT,
-  nullable,
-  optionalBody,
-  Tenant,
-  TenantFilter,
-} from './http/schemas.ts'
+export { errorResponses, STORABLE_TEXT, nullable, Tenant, TenantFilter } from './http/schemas.ts'
 export {
   isBoolean,
   isFunction,
@@ -153,11 +146,10 @@ export { hostUnderTest } from './host-under-test.ts'
 export { installed } from './installed.ts'
 export { packageFolder } from './package-folder.ts'
 export { isLockConflict } from './migrations/lock-retries.ts'
-export { unsentOutcome } from './jobs/pump/unsent-outcome.ts'
 export { within } from './within.ts'
 export { checkAll } from './upkeep/check-all.ts'
 export { planAll } from './upkeep/plan-all.ts'
-export { migrateAll, type Outcome as UpkeepOutcome, type Upkeep } from './upkeep/migrate-all.ts'
+export { migrateAll, type Outcome as UpkeepOutcome } from './upkeep/migrate-all.ts'
 export { declaredOptions } from './upkeep/declared-options.ts'
 export { withDatabase } from './upkeep/with-database.ts'
 export {

@@ -4,9 +4,9 @@ import { KeyRing, NO_CIPHER, parseKey, type Cipher } from './encryption/key-ring
 import { DatabaseUnreachable, InvalidOption } from './errors.ts'
 import { Catalogue } from './events/catalogue.ts'
 import { isBossInstalled } from './jobs/pg-boss/boss-tables.ts'
-import { startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
+import { startBoss } from './jobs/pg-boss/boss.ts'
 import { assertCitusUsable, CITUS_VERSION, letCitusKnow } from './migrations/citus.ts'
-import { migrate, type MigrationBoot } from './migrations/migrate.ts'
+import { migrate } from './migrations/migrate.ts'
 import { withMigrationLock } from './migrations/migration-lock.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import type { CoreSettings } from './core-options.ts'
@@ -14,7 +14,7 @@ import { addressOf, configOf } from './postgres/connection-config.ts'
 import { whyUnreachable } from './postgres/connection-errors.ts'
 import { loggable } from './postgres/loggable-error.ts'
 import { PACKAGE_FOLDER } from './package-folder.ts'
-import { openDatabase, type Database } from './postgres/pools.ts'
+import { openDatabase } from './postgres/pools.ts'
 import { namesOf } from './postgres/schema-names.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
@@ -22,24 +22,13 @@ import { createSecrets, type Secrets } from './secrets.ts'
 
 export const MIGRATIONS = new URL('sql/', PACKAGE_FOLDER)
 
-export interface OpenCore {
-  boot: MigrationBoot
-  log: FastifyBaseLogger
-  database: Database
-  boss: PgBoss
-  secrets: Secrets
-  catalogue: Catalogue
-  cipher: Cipher
-  telemetry: Telemetry
-  /** A time before any table was created, by the clock of Postgres. */
-  startedAt: Date
-}
+export type OpenCore = Awaited<ReturnType<typeof openCore>>
 
 export async function openCore(
   settings: CoreSettings,
   log: FastifyBaseLogger,
   signal: AbortSignal,
-): Promise<OpenCore> {
+) {
   // Checked before anything is opened: a wrong definition is an error of its own.
   const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
   const secrets = createSecrets(settings.secrets, log)
@@ -68,6 +57,7 @@ export async function openCore(
       const { now, citus, reads } = rows[0] as { now: number; citus: string | null; reads: boolean }
       if (reads)
         throw new DatabaseUnreachable(whyUnreachable(ONLY_READS, addressOf(configOf(which))))
+      // By the clock of Postgres, before any table was created.
       const startedAt = new Date(now)
       const boot = { pool, workerPool, log, signal, isCheck, citus }
       if (citus !== null) {
@@ -84,7 +74,18 @@ export async function openCore(
       const mayStart = isCheck || (await isBossInstalled(database.db))
       const boss = mayStart ? await start() : await withMigrationLock(boot, start)
       await letCitusKnow(boot, 'pg-boss')
-      return { boot, log, database, boss, secrets, catalogue, cipher, telemetry, startedAt }
+      return {
+        boot,
+        log,
+        database,
+        boss,
+        secrets,
+        catalogue,
+        cipher,
+        telemetry,
+        startedAt,
+        isCheck,
+      }
     })
   } catch (error) {
     await database.close()

@@ -5,7 +5,7 @@ import { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 import { sweepEvents } from './events/events-table.ts'
 import { sweepFilterChanges } from './events/filter/filter-changes-table.ts'
 import { CHANGES_KEPT_SECONDS } from './events/filter/known-filters.ts'
-import { sweepGrants } from './jobs/pg-boss/restrictions-table.ts'
+import { sweepGrants } from './jobs/pg-boss/recipient-states-table.ts'
 import { deleteRetiredJobs } from './jobs/pg-boss/jobs-table.ts'
 import { sweepExpired } from './kv/kv-table.ts'
 import { longestDays, sweepProcesses } from './processes/processes-table.ts'
@@ -22,27 +22,20 @@ interface Days {
   auditRetentionDays: number
 }
 
-export function retentionTasks(
-  db: Db,
-  { eventRetentionDays, auditRetentionDays }: Days,
-): PeriodicTask[] {
+export function retentionTasks(db: Db, days: Days): PeriodicTask[] {
+  const longest = async (of: keyof Days) =>
+    Math.max(await longestDays(db, of, DAY_IN_SECONDS), days[of])
   return [
     { name: 'expired entries', seconds: 60, run: (stopping) => sweepExpired(db, stopping) },
     {
       name: 'old events',
       seconds: HOUR,
-      async run(stopping) {
-        const longest = await longestDays(db, 'eventRetentionDays', DAY_IN_SECONDS)
-        await sweepEvents(db, Math.max(longest, eventRetentionDays), stopping)
-      },
+      run: async (stopping) => sweepEvents(db, await longest('eventRetentionDays'), stopping),
     },
     {
       name: 'old rows of the audit',
       seconds: HOUR,
-      async run(stopping) {
-        const longest = await longestDays(db, 'auditRetentionDays', DAY_IN_SECONDS)
-        await sweepAudit(db, Math.max(longest, auditRetentionDays), stopping)
-      },
+      run: async (stopping) => sweepAudit(db, await longest('auditRetentionDays'), stopping),
     },
     { name: 'processes that ended', seconds: HOUR, run: () => sweepProcesses(db) },
     {

@@ -3,20 +3,12 @@ import { InvalidOption, InvalidSubscription } from './errors.ts'
 import { BY_PROCESS, type AuditOrigin } from './audit/audit-origin.ts'
 import { insertAudit } from './audit/audit-table.ts'
 import { isPlainObject, isStorableText, kindOf } from './options/check-options.ts'
-import type { Core } from './core-interface.ts'
+import type { RunningCore } from './core.ts'
 import type { Db } from './postgres/transaction.ts'
-import type { Pauses } from './jobs/pauses.ts'
 import { deletePause, insertPause } from './jobs/pauses-table.ts'
 import type { PauseOptions } from './events/event-api.ts'
 import { queueOfSubscription } from './events/subscription-worker.ts'
 import { checkedSubscriptionName } from './events/validate-event.ts'
-
-interface Parts {
-  within: Core['within']
-  afterCommit: Core['afterCommit']
-  pauses: Pick<Pauses, 'changed'>
-  isSubscription: (subscription: string) => Promise<boolean>
-}
 
 export interface SubscriptionPauses {
   /** @throws InvalidSubscription */
@@ -34,9 +26,7 @@ interface Changing {
 /** The longest reason of a pause. */
 const LONGEST_REASON = 500
 
-export function createSubscriptionPauses(parts: Parts): SubscriptionPauses {
-  const { within, afterCommit, pauses, isSubscription } = parts
-
+export function createSubscriptionPauses(core: RunningCore): SubscriptionPauses {
   async function change(
     subscription: string,
     action: 'pause' | 'resume',
@@ -44,14 +34,14 @@ export function createSubscriptionPauses(parts: Parts): SubscriptionPauses {
     reason: string | null,
   ): Promise<void> {
     checkedSubscriptionName(subscription)
-    if (!(await isSubscription(subscription))) {
+    if (!(await core.subscriptions.deadLetters.isSubscription(subscription))) {
       throw new InvalidSubscription(
         `there is no subscription "${subscription}": give the name of one that a host of this database has subscribed`,
       )
     }
     const of = { queue: queueOfSubscription(subscription), tenant: null }
-    await within(given, async (db) => {
-      afterCommit(db, () => pauses.changed())
+    await core.within(given, async (db) => {
+      core.afterCommit(db, () => core.pauses.changed())
       const isChanged =
         action === 'pause' ? await insertPause(db, { ...of, reason }) : await deletePause(db, of)
       if (!isChanged) return

@@ -63,7 +63,6 @@ const someRows = ({ table, where = 'true' }: Counted): string =>
   `select from ${table} as counted where counted.tenant = listed.tenant and ${where}
     order by counted.id desc limit ${MOST_COUNTED}`
 
-/** Deletes the name of a tenant that is erased. */
 export async function forgetTenant(db: Db, tenant: string): Promise<void> {
   await db.query('delete from svc."__svc.tenants" where tenant = $1', [tenant])
 }

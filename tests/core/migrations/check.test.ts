@@ -1,5 +1,4 @@
 // promise: A boot without the migrations that it needs is refused or waits, and ten hosts can boot at once
-import { randomBytes } from 'node:crypto'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { drain, receiver } from '@svc/testing'
@@ -9,27 +8,12 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { svc } from '../../support/svc-command.ts'
+import { hostRole } from '../support/host-role.ts'
 
 /** The rights of a host, as docs/operate/deploy-and-migrate.md has them. */
 const GRANTS = `
   grant usage on schema svc, svc_jobs to $role;
   grant select, insert, update, delete on all tables in schema svc, svc_jobs to $role;`
-
-async function hostRole(t: Test, database: string) {
-  const role = `svc_test_role_${randomBytes(5).toString('hex')}`
-  const admin = new pg.Client(database)
-  await admin.connect()
-  await admin.query(`create role ${role} login password 'secret'`)
-  t.teardown(async () => {
-    await admin.query(`drop owned by ${role} cascade; drop role ${role}`)
-    await admin.end()
-  })
-  const url = new URL(database)
-  url.username = role
-  url.password = 'secret'
-  const sql = (text: string) => admin.query(text.replaceAll('$role', role))
-  return { url: url.href, sql }
-}
 
 const migrated = (t: Test, database: string, ...options: string[]) =>
   svc(t, ['migrate', ...options], { DATABASE_URL: database })
@@ -66,7 +50,7 @@ t.test('a role with rights on rows alone boots, subscribes, publishes and delive
   const { rows: before } = await sql(TABLES)
 
   const handled: unknown[] = []
-  const app = await boot(t, url, 'check', ({ svc }) =>
+  const app = await boot(t, url.href, 'check', ({ svc }) =>
     svc.events.subscribe('a', (payload) => void handled.push(payload), { subscription: 'mine' }),
   )
   const { secret } = await app.svc.webhooks.register({ url: partner.url, events: ['a'] })
@@ -117,7 +101,7 @@ t.test('svc migrate and a host that only checks work in another schema', async (
   const database = await emptyDatabase(t)
   const { url, sql } = await hostRole(t, database)
   const start = () =>
-    boot(t, url, 'check', ({ svc }) => svc.events.subscribe('a', () => {}), 'shop')
+    boot(t, url.href, 'check', ({ svc }) => svc.events.subscribe('a', () => {}), 'shop')
   t.match(await migrated(t, database), { exitCode: 0 })
   const missing = await migrated(t, database, '--schema', 'shop', '--check')
   t.match(missing, {

@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify, { type FastifyInstance } from 'fastify'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { whatIsMissing } from '../../../packages/core/src/migrations/missing-rights.ts'
 import { emptyDatabase, freshDatabase } from '../../support/fresh-database.ts'
+import { hostRole } from '../support/host-role.ts'
 import { startHost } from '../support/host.ts'
 import { nextVersion } from '../support/next-version.ts'
 
@@ -22,21 +21,11 @@ async function madeDatabase(t: Test): Promise<string> {
 
 /** A role without rights, and the way to give it some. */
 async function roleOf(t: Test, database: string) {
-  const role = `svc_test_role_${randomBytes(5).toString('hex')}`
-  const admin = new pg.Client(database)
-  await admin.connect()
-  await admin.query(`create role ${role} login password 'secret'`)
-  t.teardown(async () => {
-    await admin.query(`drop owned by ${role} cascade; drop role ${role}`)
-    await admin.end()
-  })
-  const url = new URL(database)
-  url.username = role
-  url.password = 'secret'
+  const { role, url, sql } = await hostRole(t, database)
   return {
     role,
     name: url.pathname.slice(1),
-    sql: (text: string) => admin.query(text.replaceAll('$role', role)),
+    sql,
     boot: async (register: (app: FastifyInstance) => unknown = () => {}) => {
       const app = Fastify({ pluginTimeout: 60_000 })
       t.teardown(() => app.close())

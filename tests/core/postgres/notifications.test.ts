@@ -16,8 +16,8 @@ t.test('a notification reaches every process, and each recognises its own', asyn
         (payload, fromHere) => void heard.push(`${who} ${payload} ${fromHere}`),
       )
     }
-  const one = await startHost(t, { setUp: listenAs('one') as never })
-  const other = await startHost(t, { database: one.database, setUp: listenAs('other') as never })
+  const one = await startHost(t, { setUp: listenAs('one') })
+  const other = await startHost(t, { database: one.database, setUp: listenAs('other') })
   await until(async () => {
     await other.core.notifications.send('keys', 'warm')
     return (

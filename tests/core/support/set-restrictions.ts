@@ -1,5 +1,5 @@
 import type { Db } from '@svc/core'
-import type { Restrictions } from '../../../packages/core/src/jobs/pg-boss/restrictions-table.ts'
+import type { Restrictions } from '../../../packages/core/src/jobs/pg-boss/recipient-states-table.ts'
 import { RECIPIENT, QUEUE } from './worker.ts'
 
 /** Restricts the recipient, as the package whose recipients they are does. */

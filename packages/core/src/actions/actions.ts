@@ -27,7 +27,6 @@ export interface Actions {
   ) => ReturnType<Handler<Name>>
   /** @throws ActionTaken, InvalidAction */
   register: <Name extends keyof SvcActions>(name: Name, handler: Handler<Name>) => void
-  /** The names of all registered operations. */
   names: () => string[]
 }
 

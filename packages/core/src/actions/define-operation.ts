@@ -33,7 +33,6 @@ export interface OperationCaller {
   db?: Db | undefined
 }
 
-/** A page of a list, newest first. */
 export interface ListPage {
   rows: { id: string }[]
   hasMore: boolean
@@ -93,7 +92,6 @@ export interface Operation<
   accept: (given: unknown) => Static<In>
 }
 
-/** An operation of any input and output. */
 export interface AnyOperation<Caller> {
   input: TSchema
   output: TSchema
@@ -105,7 +103,6 @@ export interface AnyOperation<Caller> {
 
 export type Operations<Caller> = Readonly<Record<string, AnyOperation<Caller>>>
 
-/** Defines an operation of a package, whose callers are of one type. */
 export const operationFor =
   <Caller extends OperationCaller>() =>
   <In extends TSchema, Out extends TSchema>(
@@ -123,9 +120,7 @@ function acceptOf<In extends TSchema>({ input, text }: { input: In; text?: strin
   }
 }
 
-/** The input of an operation that takes everything. */
 export const Anything = Type.Unknown()
-/** The output of an operation that returns nothing. */
 export const Nothing = Type.Unsafe<void>(Type.Null())
 /** The output of an operation without a route: no serializer needs its schema. */
 export const shapeOf = <Shape>() => Type.Unsafe<Shape>({})
@@ -143,7 +138,6 @@ export type NamedActions<Prefix extends string, Methods> = {
 }
 
 interface Host {
-  /** The transaction of a caller for our statements. */
   forOurs: (db: Db) => Db
 }
 
@@ -184,7 +178,6 @@ function methodOf<Caller>(
   }
 }
 
-/** The methods of a service as named actions, `__svc.auth.createUser` and so on. */
 export function registerActions(actions: Actions, owner: string, methods: object): void {
   for (const [name, method] of Object.entries(methods)) {
     if (name !== 'as') actions.register(`__${owner}.${name}` as never, method as never)

@@ -107,7 +107,6 @@ export const AuditQuery = Type.Object(
  */
 export type AuditQuery = Input<typeof AuditQuery>
 
-/** The text that replaces a secret. */
 export const MASKED = '***'
 
 /** The fields that differ. Of `secrets` neither value is shown; a missing field counts as `null`. */

@@ -33,7 +33,6 @@ export function actorOf(caller: AuditCaller | null | undefined): AuditActor {
   return { kind: bootstrap ? 'bootstrap' : 'key', keyId, userId }
 }
 
-/** What is read of a request. Its `auth` is there where svcAuth of @svc/auth guards the host. */
 interface AuditedRequest {
   id: unknown
   ip: string

@@ -10,16 +10,13 @@ import {
 } from './audit-entry.ts'
 import type { AuditOrigin } from './audit-origin.ts'
 
-/** One change, to be written in its transaction. */
 export interface AuditRecord {
-  /** The tenant of what was changed. */
   tenant: string | null
   action: string
   target: { kind: TargetKind; id: string }
   changes: AuditChanges | null
 }
 
-/** Writes audit rows, in the transaction of the changes. */
 export async function insertAudit(
   db: Db,
   { actor, requestId, ip }: AuditOrigin,
@@ -115,7 +112,6 @@ const TIME_OF_ID = `to_char(
 
 const PORTION = 5000
 
-/** Deletes rows that are older, in portions that keep no lock for long. */
 export async function sweepAudit(db: Db, days: number, stopping?: AbortSignal): Promise<void> {
   for (;;) {
     const { rowCount } = await db.query(

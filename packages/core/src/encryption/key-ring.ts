@@ -13,13 +13,10 @@ import { DecryptionFailed } from '../errors.ts'
 export interface Place {
   table: string
   column: string
-  /** The id of the row. */
   row: string
 }
 
-/** Seals and opens what a package stores. */
 export interface Cipher {
-  /** Whether texts are sealed at all. */
   readonly isEnabled: boolean
   seal(text: string, place: Place): string
   /** A text that was stored unsealed is returned as it is. @throws DecryptionFailed */

@@ -15,7 +15,6 @@ export type EventValidation = 'reject' | 'warn' | 'off'
 export interface CatalogueEntry {
   name: string
   description: string | null
-  /** JSON Schema. */
   payload: object
   example: unknown
   hasExample: boolean

@@ -7,11 +7,9 @@ const SEPARATOR = '\u001F'
 export const storedEventId = (tenant: string | null, id: string): string =>
   tenant === null && !id.includes(SEPARATOR) ? id : `${tenant ?? ''}${SEPARATOR}${id}`
 
-/** The id that the publish gave. */
 export const publishedEventId = (storedId: string): string =>
   storedId.slice(storedId.indexOf(SEPARATOR) + 1)
 
-/** The tenant that an event was published for. */
 export function tenantOfEvent(storedId: string): string | null {
   const end = storedId.indexOf(SEPARATOR)
   return end > 0 ? storedId.slice(0, end) : null

@@ -24,7 +24,6 @@ export interface StoredEvent extends EventRow {
   changed: string | null
   publishedAt: Date
   traceContext: string | null
-  /** The size of the payload's text in UTF-8. */
   bytes: number
 }
 
@@ -115,7 +114,6 @@ export async function sweepEvents(db: Db, days: number, stopping?: AbortSignal):
   }
 }
 
-/** Deletes the events that were published for a tenant, in portions. Returns how many. */
 export async function eraseEvents(db: Db, tenant: string): Promise<number> {
   let erased = 0
   for (const name of await findEventNames(db)) {

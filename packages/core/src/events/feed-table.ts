@@ -13,10 +13,8 @@ export interface Place {
   mark: number | null
 }
 
-/** Which events a reader wants, and after which place. */
 export interface FeedSpan {
   after: Place
-  /** Names and patterns, of the events that some process makes deliveries of. */
   names: readonly string[]
   /** `null`: those of all tenants; an empty text: those of none. */
   tenant: string | null
@@ -40,17 +38,14 @@ export interface FeedPage {
   events: FeedRow[]
   /** The events up to this position are all that are wanted. */
   to: number
-  /** Of the event at that position. */
   mark: number | null
   /** Whether the event after which the page begins is there, with its mark. */
   isKnown: boolean
   /** When the server was started, as text: another one may have taken over. */
   server: string
-  /** Whether there may be more after it. */
   hasMore: boolean
   /** The highest position of an event that was deleted since it was old. */
   deletedTo: number
-  /** The last position that was taken. */
   last: number
 }
 
@@ -96,7 +91,6 @@ export async function findFeedEvents(
   return rows.map(({ event }: { event: string }) => JSON.parse(event) as FeedRow)
 }
 
-/** The events that some live process makes deliveries of. */
 export async function declaredEvents(db: Db): Promise<string[]> {
   const { rows } = await db.query(
     `select event_name as name from svc."__svc.subscriptions" where fans_out`,

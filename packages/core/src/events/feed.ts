@@ -4,6 +4,7 @@
  */
 import { loggable } from '../postgres/loggable-error.ts'
 import type { Notifications } from '../postgres/notifications.ts'
+import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { WAKE_CHANNEL } from '../jobs/worker-notifications.ts'
 import { reaches, type Reach } from '../tenants/tenants.ts'
@@ -20,23 +21,19 @@ import {
   type Place,
 } from './feed-table.ts'
 
-/** Which events a reader wants. */
 export interface FeedReader {
   /** Names and patterns, of the events that some process makes deliveries of. */
   names: ReadonlySet<string>
   reach: Reach
-  /** How many at a time. */
   limit: number
   /** Which of them. @default all */
   wants?: ((event: FeedRow) => Promise<boolean>) | undefined
 }
 
-/** What a reader gets. */
 export interface FeedPart {
   events: FeedRow[]
   /** The place to go on after. */
   to: Place
-  /** Whether there may be more already. */
   hasMore: boolean
 }
 
@@ -45,7 +42,6 @@ export interface FeedPart {
  * this place.
  */
 export class FeedDeleted extends Error {
-  /** The place after which nothing was deleted. */
   readonly oldest: Place
 
   constructor(oldest: Place) {
@@ -54,8 +50,7 @@ export class FeedDeleted extends Error {
   }
 }
 
-/** Runs a read when it is its turn. */
-export type InTurn = (read: () => Promise<FeedPart>) => Promise<FeedPart>
+type InTurn = (read: () => Promise<FeedPart>) => Promise<FeedPart>
 
 interface Waiting {
   reader: FeedReader
@@ -77,14 +72,11 @@ const POLL_MS = 1000
 const AWAITS_MS = 30_000
 
 interface Parts {
-  /** For reads. */
-  db: Db
-  /** For the row of this process. */
+  database: Pick<Database, 'pooled'>
+  readDb: Db
   requestDb: Db
   notifications: Pick<Notifications, 'listen' | 'onConnect'>
   lease: { id: string }
-  /** Whether a pooler is in between. */
-  pooled: boolean
   log: Record<'warn', (details: object, message: string) => void>
 }
 
@@ -98,7 +90,6 @@ export class Feed {
   /** Reads, and looks whether there is something to read once more. */
   #looking: Promise<void> | undefined
   #isNew = false
-  /** How many notifications came. */
   #notified = 0
   #lookedAt = -Infinity
   #soon: NodeJS.Timeout | undefined
@@ -111,9 +102,8 @@ export class Feed {
     this.#parts = parts
   }
 
-  /** The place of the newest event: what follows it is new. */
   end(): Promise<Place> {
-    return feedEnd(this.#parts.db)
+    return feedEnd(this.#parts.readDb)
   }
 
   /**
@@ -146,7 +136,7 @@ export class Feed {
     let to = after ?? { position: 0, mark: null }
     for (;;) {
       const span = { after: to, names, tenant: reader.reach, limit }
-      const page = await readFeed(this.#parts.db, span)
+      const page = await readFeed(this.#parts.readDb, span)
       if (page.deletedTo > to.position || to.position > page.last || !page.isKnown) {
         const oldest = { position: page.deletedTo, mark: null }
         if (after !== null) throw new FeedDeleted(oldest)
@@ -184,14 +174,12 @@ export class Feed {
     }
   }
 
-  /** The names of the events in the feed: a live process makes deliveries of them. */
   names(): Promise<string[]> {
-    return declaredEvents(this.#parts.db)
+    return declaredEvents(this.#parts.readDb)
   }
 
-  /** Events of these names with one of these ids, as they are stored. */
   find(names: readonly string[], ids: readonly string[]): Promise<FeedRow[]> {
-    return findFeedEvents(this.#parts.db, names, ids)
+    return findFeedEvents(this.#parts.readDb, names, ids)
   }
 
   /** Answers all that wait, and those that come from now on. */
@@ -205,7 +193,7 @@ export class Feed {
 
   /** The first reader makes the others' publishes notify this process. */
   #begin(): void {
-    const { notifications, pooled } = this.#parts
+    const { notifications, database } = this.#parts
     if (!this.#isListening) {
       this.#isListening = true
       const look = () => {
@@ -216,9 +204,9 @@ export class Feed {
       notifications.onConnect(look)
     }
     if (this.#check) return
-    this.#check = setTimeout(() => void this.#checkAgain(), pooled ? POLL_MS : CHECK_MS)
+    this.#check = setTimeout(() => void this.#checkAgain(), database.pooled ? POLL_MS : CHECK_MS)
     this.#check.unref()
-    if (!pooled && !this.#awaits) void this.#announce()
+    if (!database.pooled && !this.#awaits) void this.#announce()
   }
 
   /** An event whose publish did not see it yet is found by the reads that follow. */
@@ -243,10 +231,9 @@ export class Feed {
     if (this.#isClosed || this.#waiting.size === 0) return
     this.#awaits = false
     this.#begin()
-    if (this.#parts.pooled) this.#look()
+    if (this.#parts.database.pooled) this.#look()
   }
 
-  /** Nobody waits. */
   #rest(): void {
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => {
@@ -258,7 +245,6 @@ export class Feed {
     this.#idle.unref()
   }
 
-  /** There may be something new. */
   #look(): void {
     if (this.#waiting.size === 0 || this.#isClosed) return
     this.#isNew = true
@@ -291,7 +277,7 @@ export class Feed {
       const after = all.map((one) => one.after).reduce(firstOf)
       const names = [...new Set(all.flatMap(({ reader }) => [...reader.names]))]
       const span = { after, names, tenant: null, limit: READ_AT_A_TIME }
-      const page = await readFeed(this.#parts.db, span)
+      const page = await readFeed(this.#parts.readDb, span)
       const isOther = page.server !== this.#server && this.#server !== undefined
       this.#server = page.server
       // It may lack events that these have read: each comes again, and is told.

@@ -8,14 +8,12 @@ import { isLockTimeout } from '../postgres/contention.ts'
 
 /** How long the statement of others' publishes waits for such a transaction, before it goes on without them. */
 export const OTHERS_WAIT_MS = 100
-/** Connections of the pool that are used at a time. */
 const AT_A_TIME = 2
 const TRY_MS = 250
 const LONGEST_MS = 20_000
 /** How many wait at most: each has a payload. */
 const MOST = 10_000
 
-/** What a transaction holds. */
 export interface Held {
   key: string
   /** As a message names it. */
@@ -34,11 +32,9 @@ interface Waiting {
 export class HeldLane {
   #waiting: Waiting[] = []
   #trying = new Set<Promise<void>>()
-  /** How many are here, by their keys. */
   #keys = new Map<string, number>()
   #nowMs: () => number
 
-  /** `nowMs`: a monotonic clock. */
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
   }

@@ -17,9 +17,7 @@ interface Waiting<Event, Result> {
 }
 
 export interface Committed<Result> {
-  /** One for each event, in that order. */
   results: Result[]
-  /** How many of the events are new. */
   made: number
   /** The jobs that followed, also from repeats of which a subscription wants replays. */
   jobs: number

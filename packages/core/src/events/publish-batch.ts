@@ -39,12 +39,9 @@ export class PublishBatch {
   #terms: PublishTerms
   #handover: Handover
   #prepares: boolean
-  /** Events that are new. */
   #fresh: MicroBatch<NewEvent, PublishedOrTaken>
-  /** Events that may exist already. */
   #repeatable: MicroBatch<NewEvent, PublishedOrTaken>
   #held = new HeldLane()
-  /** What is published beside the batches. */
   #alone = new Set<Promise<unknown>>()
 
   constructor(
@@ -78,7 +75,6 @@ export class PublishBatch {
     }
   }
 
-  /** Resolves when every pending publish has been committed or refused. */
   async idle(): Promise<void> {
     await Promise.all([this.#fresh.idle(), this.#repeatable.idle()])
     await Promise.allSettled(this.#alone)

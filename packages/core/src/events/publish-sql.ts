@@ -37,7 +37,6 @@ export interface AttachedRow {
   rowOf: (eventIds: string[]) => object
 }
 
-/** An event that is to be published. */
 export interface NewEvent extends EventRow {
   /** Its publisher named the id, so that it may have been published before. @default false */
   mayExist?: boolean
@@ -69,7 +68,6 @@ export interface PublishTerms {
   filters: KnownFilters
 }
 
-/** What one statement publishes. */
 export interface ToPublish {
   /** No two share an id, or a deduplication key. */
   events: NewEvent[]
@@ -81,21 +79,17 @@ export interface ToPublish {
    * error 55P03. @default as the session has it: the transaction of a caller has its own terms
    */
   lockMs?: number | undefined
-  /** Whether the statement is a transaction of its own. @default false */
   commitsAtOnce?: boolean
 }
 
-/** What a publish has led to. */
 export interface Published {
   /** One for each event, in that order; `null` where its deduplication key was taken. */
   results: PublishedOrTaken[]
-  /** The jobs that followed from them. */
   jobs: number
   /** What waits to be fetched or claimed, once this is committed. */
   waiting: WaitingJobs
   /** Jobs that this process has claimed, once this is committed, by the name of their queue. */
   claimed: ReadonlyMap<string, Job[]>
-  /** The transaction in which it was written. */
   transactionId: string
   /** Recipients that get no job, since their filters cannot be read. */
   unreadable: UndecidedFilter[]
@@ -113,7 +107,6 @@ export interface WaitingJobs {
   restricted: ReadonlyMap<string, string[]>
 }
 
-/** The answer of the function. */
 interface Written {
   /** Which of the events are new, from 1; `null`: all. */
   created: number[] | null

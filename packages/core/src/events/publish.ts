@@ -29,7 +29,6 @@ import {
   payloadText,
 } from './validate-event.ts'
 
-/** An event that is to be published. */
 export interface GivenEvent {
   name: string
   /** JSON text, which is kept byte for byte. */
@@ -44,7 +43,6 @@ export interface GivenEvent {
   changed?: string | null
 }
 
-/** With what, and in which transaction. */
 export interface PublishedWith {
   /** A transaction. @default one of its own */
   db?: Db | undefined
@@ -136,7 +134,6 @@ export class Publisher {
     )
   }
 
-  /** Resolves when every publish without a transaction is committed or refused. */
   idle(): Promise<void> {
     return this.#batch.idle()
   }

@@ -6,13 +6,13 @@ import {
   deleteDeadLetterOfQueues,
   listDeadLetters,
   listDeadLettersOfQueues,
-  nextDeadLetterId,
   type DeadLetterFilter,
-  type Moved,
 } from '../jobs/pg-boss/dead-letters.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
-import { requeueDeadLetters } from '../jobs/pg-boss/redrive-dead-letters.ts'
+import type { WorkerRegistry } from '../jobs/worker-registry.ts'
+import { redriveDeadLetters } from '../jobs/pg-boss/redrive-dead-letters.ts'
 import { isQueue } from '../jobs/pg-boss/boss.ts'
+import { endedSpan } from '../jobs/recipients/work-table.ts'
 import {
   isIntegerFrom,
   kindOf,
@@ -69,18 +69,17 @@ export interface HandlerDeadLetter extends SubscriptionDeadLetter {
 type DeletedDeadLetter = Pick<HandlerDeadLetter, 'subscription' | 'event' | 'eventId' | 'tenant'>
 
 interface Parts {
-  db: Db
-  /** For what only reads. */
+  requestDb: Db
   readDb: Db
   retry: RetrySettings
-  /** Writes the subscriptions of this process that are not in the database yet. */
-  declare: () => Promise<void>
-  /** There are jobs to fetch. */
-  wake: (queue: string) => void
+  workers: Pick<WorkerRegistry, 'wake'>
 }
 
-export function createDeadLetterOperations(parts: Parts): DeadLetterOperations {
-  const { db, readDb, retry, declare, wake } = parts
+/** `declare` writes the subscriptions of this process that are not in the database yet. */
+export function createDeadLetterOperations(
+  { requestDb, readDb, retry, workers }: Parts,
+  declare: () => Promise<void>,
+): DeadLetterOperations {
   return {
     async deadLetters(subscription, options = {}) {
       checkedSubscriptionName(subscription)
@@ -96,21 +95,26 @@ export function createDeadLetterOperations(parts: Parts): DeadLetterOperations {
       const { ids } = resolveOptions<RedriveOptions>('events.redrive', SELECTION, options)
       await declare()
       // Jobs of a subscription that was retired are deleted.
-      if (await isRetired(db, subscription)) throw unknown(subscription)
+      if (await isRetired(requestDb, subscription)) throw unknown(subscription)
       const queue = queueOfSubscription(subscription)
       // Events that become dead letters again meanwhile are not moved: a handler may refuse them as
       // quickly as they are moved.
-      const selection = { ids, beforeId: await nextDeadLetterId(db) }
+      const until = await endedSpan(requestDb, null)
       let redriven = 0
-      let afterId: string | null = null
-      do {
-        const portion = { ...selection, afterId }
-        const moved: Moved = await requeueDeadLetters(db, queue, portion, retry, PORTION)
-        redriven += moved.count
-        if (moved.count > 0) wake(queue)
-        afterId = moved.count < PORTION ? null : moved.lastId
-      } while (afterId !== null)
-      return { redriven }
+      for (let afterId: string | undefined; ;) {
+        const portion = { ids, until, afterId }
+        const { count, lastId } = await redriveDeadLetters(
+          requestDb,
+          queue,
+          portion,
+          retry,
+          PORTION,
+        )
+        redriven += count
+        if (count > 0) workers.wake(queue)
+        if (count < PORTION) return { redriven }
+        afterId = lastId ?? undefined
+      }
     },
 
     async list({ subscription, ...filter }) {

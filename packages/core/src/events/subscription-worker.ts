@@ -1,15 +1,20 @@
 /** The worker of a durable subscription: reads the payloads, calls the handler, bounds its time. */
 import type { Db } from '../postgres/transaction.ts'
 import type { EventHandler } from './event-api.ts'
-import { handlerTelemetry, type HandlerRun } from './handler-telemetry.ts'
 import type { ResolvedSubscribeOptions } from './validate-event.ts'
 import { publishedEventId, tenantOfEvent } from './event-id.ts'
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-sql.ts'
 import { storableMessage } from '../postgres/storable.ts'
+import { errorTypeOf, SYSTEM } from '../telemetry/metrics.ts'
 import { within } from '../within.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { Outcome, Worker } from '../jobs/worker.ts'
+
+interface HandlerRun {
+  tookMs: number
+  error?: unknown
+}
 
 type Event = { payload: string; publishedAt: Date; traceContext: string | null } | undefined
 type HandlerWorker = Worker<FanOutJob, Event, HandlerRun>
@@ -86,3 +91,37 @@ async function withinTime(
     throw error
   })
 }
+
+/** The spans and metrics of its runs. */
+const handlerTelemetry = (subscription: string): NonNullable<HandlerWorker['telemetry']> => ({
+  start({ data, attempt, createdAt }, event) {
+    const { attemptsBefore = 0, attemptedIn } = data
+    const tenant = tenantOfEvent(data.eventId)
+    const madeIn = event?.traceContext ?? null
+    return {
+      spanName: `process ${subscription}`,
+      kind: 'consumer',
+      event: data.event,
+      subscription,
+      attributes: {
+        'messaging.system': SYSTEM,
+        'messaging.operation.name': 'process',
+        'messaging.operation.type': 'process',
+        'messaging.destination.name': data.event,
+        'messaging.destination.subscription.name': subscription,
+        'messaging.message.id': publishedEventId(data.eventId),
+        'svc.attempt': attemptsBefore + attempt,
+        ...(tenant === null ? {} : { 'svc.tenant': tenant }),
+      },
+      madeIn,
+      links: [attemptedIn],
+      publishedAt: attemptsBefore + attempt === 1 ? createdAt : null,
+    }
+  },
+  end(outcome) {
+    const { tookMs = null, error } = ('detail' in outcome && outcome.detail) || {}
+    if (outcome.kind !== 'failed') return { error: null, durationMs: tookMs }
+    const message = (error as Error | undefined)?.message ?? String(error)
+    return { error: { type: errorTypeOf(error), message, thrown: error }, durationMs: tookMs }
+  },
+})

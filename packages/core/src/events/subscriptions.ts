@@ -50,14 +50,7 @@ export class Subscriptions {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { workers, retry, requestDb, readDb } = parts
-    this.deadLetters = createDeadLetterOperations({
-      db: requestDb,
-      readDb,
-      retry,
-      declare: () => this.declare(),
-      wake: (queue) => workers.wake(queue),
-    })
+    this.deadLetters = createDeadLetterOperations(parts, () => this.declare())
   }
 
   /** The host is ready: a subscription is written as soon as it is made. */

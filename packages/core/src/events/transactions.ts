@@ -30,7 +30,6 @@ export class Handover {
     this.#undecided = undecided
   }
 
-  /** The jobs that this process can start now. */
   offer(): JobOffer | undefined {
     const its = this.#workers.room()
     return its.room.size === 0 ? undefined : { owner: this.#owner(), ...its }
@@ -127,7 +126,6 @@ export class Transactions {
     return this.#pool.names?.on(db) ?? db
   }
 
-  /** A transaction of our own. */
   run<T>(run: (db: Db) => Promise<T>, limit: TimeLimit = {}): Promise<T> {
     return this.#handingOver((open) =>
       transaction(
@@ -142,7 +140,6 @@ export class Transactions {
     )
   }
 
-  /** `svc.transaction`. */
   runOfHost<T>(run: (db: Db) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.#handingOver((open) =>
       this.#hostTransactions.run(run, options, {

@@ -1,9 +1,18 @@
 /** `svc.health`: whether this process can do its work, within two seconds whatever Postgres does. */
-import type { TaskHealth } from '../jobs/periodic-tasks.ts'
-import type { QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
-import type { QueueCounts } from './queue-counts.ts'
+import type { Pauses } from '../jobs/pauses.ts'
+import type { Pause } from '../jobs/pauses-table.ts'
+import type { PeriodicTasks, TaskHealth } from '../jobs/periodic-tasks.ts'
+import { countQueues, type QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
+import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import { whyUnavailable } from '../postgres/connection-errors.ts'
+import type { NotificationConnection } from '../postgres/notifications.ts'
+import type { Database } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
+import type { Meter } from '../telemetry/instruments.ts'
 import { within } from '../within.ts'
+import { QueueCounts } from './queue-counts.ts'
+import { GAUGES, observations } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 
 /** The result of `svc.health`: the state of this process and of the queues in its database. */
@@ -54,16 +63,14 @@ export interface Paused {
 }
 
 interface Parts {
-  pauses: () => Promise<Paused[]>
-  /** Sends a small query, on the connections that the application uses. Rejects where nothing can be written. */
-  ping: () => Promise<unknown>
+  database: Pick<Database, 'dbWithin' | 'readers' | 'watch'>
+  notifications: Pick<NotificationConnection, 'isListening'>
+  workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>
+  tasks: Pick<PeriodicTasks, 'health' | 'failures'>
+  meter: Meter | null
+  pauses: Pick<Pauses, 'list'>
   /** The version of Citus; null without it. */
   citus: string | null
-  isListening: () => boolean
-  tasks: () => TaskHealth
-  counts: Pick<QueueCounts, 'read'>
-  /** Ends the gauges of the queues, where there are any. */
-  unobserve: (() => void) | null
 }
 
 /** The timer of a busy process fires late. */
@@ -72,11 +79,31 @@ const MARGIN_MS = 200
 export class HealthCheck {
   #parts: Parts
   #ping: SharedCall<unknown>
+  #counts: QueueCounts
+  /** Ends the gauges, where a meter is registered. */
+  #unobserve: (() => void) | undefined
   #isClosing = false
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#ping = new SharedCall(parts.ping, HEALTH_TIMEOUT_MS)
+    const { database, workers, tasks, meter } = parts
+    const db = database.dbWithin(HEALTH_TIMEOUT_MS)
+    this.#ping = new SharedCall(async () => {
+      await assertWritable(db)
+      database.watch.assertHasDisk()
+    }, HEALTH_TIMEOUT_MS)
+    const limit = { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: HEALTH_TIMEOUT_MS }
+    this.#counts = new QueueCounts(() =>
+      database.readers.transaction((within) => countQueues(within, workers.queues()), limit),
+    )
+    this.#unobserve = meter?.gauges(GAUGES, () =>
+      observations({
+        counts: () => this.#counts.recent(),
+        pauses: () => this.#paused(),
+        inFlight: workers.inFlight(),
+        failures: tasks.failures(),
+      }),
+    )
   }
 
   /** The host has begun to close. */
@@ -87,20 +114,24 @@ export class HealthCheck {
   /** Before the database is closed. */
   stop(): void {
     this.closing()
-    this.#parts.unobserve?.()
+    this.#unobserve?.()
   }
 
   async check(): Promise<Health> {
     const deadline = performance.now() + HEALTH_TIMEOUT_MS - MARGIN_MS
     const [database, queues, paused] = await Promise.all([
       this.#checkDatabase(deadline),
-      until(deadline, this.#parts.counts.read()),
-      until(deadline, this.#parts.pauses()),
+      until(deadline, this.#counts.read()),
+      until(deadline, this.#paused()),
     ])
-    const listener = { ok: this.#parts.isListening() }
-    const tasks = this.#parts.tasks()
+    const listener = { ok: this.#parts.notifications.isListening }
+    const tasks = this.#parts.tasks.health()
     const ok = database.ok && listener.ok && tasks.ok && !this.#isClosing
     return { ok, database, listener, tasks, queues: queues ?? [], paused: paused ?? [] }
+  }
+
+  async #paused(): Promise<Paused[]> {
+    return pausedOf(await this.#parts.pauses.list())
   }
 
   async #checkDatabase(deadline: number): Promise<Health['database']> {
@@ -132,3 +163,22 @@ const until = <T>(deadline: number, answer: Promise<T>): Promise<T | null> =>
     answer.catch(() => null),
     () => null,
   )
+
+/** The queue of a subscription has its name after this, see events/subscription-worker.ts. */
+const SUBSCRIPTION = '__svc.sub/'
+
+export const pausedOf = (all: readonly Pause[]): Paused[] =>
+  all.map(({ queue, tenant, reason, since }) => {
+    const facts = { reason, since }
+    if (tenant !== null) return { scope: 'tenant', tenant, ...facts }
+    if (!queue.startsWith(SUBSCRIPTION)) return { scope: 'all', ...facts }
+    return { scope: 'subscription', subscription: queue.slice(SUBSCRIPTION.length), ...facts }
+  })
+
+/** A standby answers, and so does a server that was set to read only: nothing can be published there. */
+async function assertWritable(db: Db): Promise<void> {
+  const { rows } = await db.query(
+    `select current_setting('transaction_read_only') = 'on' as "reads"`,
+  )
+  if (rows[0].reads) throw Object.assign(new Error('the database only reads'), { code: '25006' })
+}

@@ -1,8 +1,8 @@
-/** The gauges of the queues and of the periodic tasks, read together once for each collection of metrics. */
-import type { Meter, Observation } from '../telemetry/instruments.ts'
-import type { QueueCounts } from './queue-counts.ts'
+/** The gauges of the queues, the periodic tasks and the pauses, read together once for each collection of metrics. */
+import type { QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
+import type { Observation } from '../telemetry/instruments.ts'
 
-const GAUGES = [
+export const GAUGES = [
   {
     name: 'svc.queue.waiting',
     unit: '{job}',
@@ -24,66 +24,44 @@ const GAUGES = [
     unit: '{attempt}',
     description: 'Attempts that this process is making.',
   },
+  {
+    name: 'svc.task.failures',
+    unit: '{run}',
+    description: 'How many runs of a periodic task of this process have failed, one after another.',
+  },
+  {
+    name: 'svc.paused',
+    unit: '{pause}',
+    description: 'What an operator has stopped, by its scope: all, tenant or subscription.',
+  },
 ]
 
-/** Returns what ends them. */
-export function observeQueues(
-  meter: Meter,
-  counts: QueueCounts,
-  inFlight: () => [queue: string, attempts: number][],
-): () => void {
-  return meter.gauges(GAUGES, async () => {
-    const own = inFlight().map(([queue, attempts]): Observation => [attempts, of(queue)])
-    try {
-      const queues = await counts.recent()
-      const gauge = (name: 'waiting' | 'active' | 'oldestSeconds' | 'dead'): Observation[] =>
-        queues.map((one) => [one[name], of(one.queue)])
-      return [gauge('waiting'), gauge('active'), gauge('oldestSeconds'), gauge('dead'), own]
-    } catch {
-      // Postgres does not answer: the gauges that it counts have no points in this collection.
-      return [[], [], [], [], own]
-    }
-  })
+interface Measured {
+  counts: () => Promise<QueueCount[]>
+  pauses: () => Promise<readonly { scope: string }[]>
+  inFlight: [queue: string, attempts: number][]
+  failures: [task: string, failures: number][]
 }
 
-const of = (queue: string) => ({ 'svc.queue.name': queue })
-
-const TASK_GAUGE = {
-  name: 'svc.task.failures',
-  unit: '{run}',
-  description: 'How many runs of a periodic task of this process have failed, one after another.',
-}
-
-/** Returns what ends it. */
-export const observeTasks = (
-  meter: Meter,
-  failures: () => [task: string, failures: number][],
-): (() => void) =>
-  meter.gauges([TASK_GAUGE], () => [
-    failures().map(([task, count]): Observation => [count, { 'svc.task.name': task }]),
+/** In the order of the gauges. Where Postgres does not answer, those that it counts have no points. */
+export async function observations(measured: Measured): Promise<Observation[][]> {
+  const [queues, pauses] = await Promise.all([
+    measured.counts().catch(() => []),
+    measured.pauses().catch(() => null),
   ])
-
-const PAUSE_GAUGE = {
-  name: 'svc.paused',
-  unit: '{pause}',
-  description: 'What an operator has stopped, by its scope: all, tenant or subscription.',
+  const queueGauge = (name: 'waiting' | 'active' | 'oldestSeconds' | 'dead') =>
+    queues.map((one): Observation => [one[name], { 'svc.queue.name': one.queue }])
+  const scopes = pauses === null ? [] : ['all', 'tenant', 'subscription']
+  return [
+    queueGauge('waiting'),
+    queueGauge('active'),
+    queueGauge('oldestSeconds'),
+    queueGauge('dead'),
+    measured.inFlight.map(([queue, attempts]) => [attempts, { 'svc.queue.name': queue }]),
+    measured.failures.map(([task, count]) => [count, { 'svc.task.name': task }]),
+    scopes.map((scope) => [
+      (pauses ?? []).filter((one) => one.scope === scope).length,
+      { 'svc.paused.scope': scope },
+    ]),
+  ]
 }
-
-/** Returns what ends it. */
-export const observePauses = (
-  meter: Meter,
-  pauses: () => Promise<readonly { scope: string }[]>,
-): (() => void) =>
-  meter.gauges([PAUSE_GAUGE], async () => {
-    try {
-      const all = await pauses()
-      const count = (scope: string): Observation => [
-        all.filter((one) => one.scope === scope).length,
-        { 'svc.paused.scope': scope },
-      ]
-      return [['all', 'tenant', 'subscription'].map(count)]
-    } catch {
-      // Postgres does not answer.
-      return [[]]
-    }
-  })

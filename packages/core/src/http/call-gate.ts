@@ -6,10 +6,10 @@ import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastif
 import { Busy } from '../errors.ts'
 import { readingFor } from '../postgres/readers.ts'
 import { reachOf } from '../tenants/tenants.ts'
+import { within } from '../within.ts'
 
 export type CallKind = 'reads' | 'changes'
 
-/** Of one tenant and kind in a process. */
 const MOST_UNDER_WAY = 2
 const TURN_WITHIN_MS = 5000
 
@@ -20,11 +20,6 @@ interface Line {
 
 export class CallGate {
   #lines = new Map<string, Line>()
-  #turnWithinMs: number
-
-  constructor(turnWithinMs = TURN_WITHIN_MS) {
-    this.#turnWithinMs = turnWithinMs
-  }
 
   /** @throws Busy where it was not its turn within five seconds */
   async run<T>(tenant: string | null, kind: CallKind, call: () => T | Promise<T>): Promise<T> {
@@ -44,17 +39,12 @@ export class CallGate {
     }
   }
 
-  #turn({ waiting }: Line, kind: CallKind): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(start), 1)
-        reject(new Busy(kind))
-      }, this.#turnWithinMs)
-      const start = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      waiting.push(start)
+  async #turn({ waiting }: Line, kind: CallKind): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    waiting.push(resolve)
+    await within(TURN_WITHIN_MS, promise, () => {
+      waiting.splice(waiting.indexOf(resolve), 1)
+      throw new Busy(kind)
     })
   }
 }
@@ -96,7 +86,6 @@ const kindOf = ({ method, body }: FastifyRequest): CallKind =>
  * Routes of our packages that control access themselves: the host's guard does not run before them.
  */
 
-/** A registered symbol, since a host may have two copies of this package. */
 const OWN_ACCESS = Symbol.for('@svc/core.ownAccess')
 
 /**

@@ -25,7 +25,6 @@ export interface ErrorAnswer {
  */
 export type ShapeErrorBody = (error: ErrorAnswer, request: FastifyRequest) => unknown
 
-/** The text of an answer's body. */
 export type ErrorText = (answer: ErrorAnswer, request: FastifyRequest) => string
 
 interface Log {

@@ -126,7 +126,6 @@ function acceptOnlyJson(api: FastifyInstance): void {
   })
 }
 
-/** Answers hold keys, secrets and payloads. */
 function keepOutOfCaches(api: FastifyInstance): void {
   api.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store')

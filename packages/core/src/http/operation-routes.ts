@@ -8,7 +8,7 @@ import type {
   Operations,
 } from '../actions/define-operation.ts'
 import { pageOf, pageQuery, sendPage } from './pagination.ts'
-import { errorResponses, optionalBody } from './schemas.ts'
+import { errorResponses, nullable } from './schemas.ts'
 
 type AnyRoute = OperationRoute<never, never>
 
@@ -16,13 +16,11 @@ export interface RoutesOfPackage<Caller> {
   /** In the document of @fastify/swagger. */
   tag: string
   callerOf: (request: FastifyRequest, reply: FastifyReply) => Caller
-  /** The config of a route, from that of its definition. */
   config: (own: object | undefined, operation: string) => object
 }
 
 const closed = { additionalProperties: false }
 
-/** Registers the routes of operations, in their order. */
 export function operationRoutes<Caller>(
   api: FastifyInstance,
   operations: Operations<Caller>,
@@ -78,7 +76,8 @@ function requestSchemas(
     ...(Object.keys(params).length > 0 && { params: Type.Object(params) }),
     ...(method === 'GET' && !(isEmpty && limit === undefined) && { querystring: schema }),
     ...((method === 'POST' || method === 'PATCH') && {
-      body: mayLackBody ? optionalBody(schema) : schema,
+      // Fastify validates a missing body as `null`.
+      body: mayLackBody ? nullable(schema) : schema,
     }),
   }
 }

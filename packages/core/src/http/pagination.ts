@@ -13,7 +13,6 @@ export const pageQuery = (defaultLimit: number, filters: TProperties = {}) =>
     { additionalProperties: false },
   )
 
-/** The first `limit` rows of a list that was read with one row too many. */
 export const pageOf = (rows: ListPage['rows'], limit: number): ListPage => ({
   rows: rows.slice(0, limit),
   hasMore: rows.length > limit,

@@ -8,15 +8,6 @@ export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] })
 
 /**
- * The schema of an optional body: Fastify validates a missing body as `null`. The handler gets
- * `null` or `undefined` then.
- */
-export const optionalBody = nullable
-
-/** The body of a request that takes no fields: none, or an empty object. */
-export const EmptyBody = optionalBody(Type.Object({}, { additionalProperties: false }))
-
-/**
  * The pattern of a text that Postgres can store: without NUL and half of a surrogate pair. Ajv reads
  * patterns as Unicode: a whole pair is one character, outside of that range.
  */
@@ -30,7 +21,6 @@ export const Tenant = nullable(
   }),
 )
 
-/** The tenant whose rows a query lists. */
 export const TenantFilter = Type.Optional(
   Type.String({
     pattern: `${TENANT_PATTERN}|^$`,
@@ -38,5 +28,4 @@ export const TenantFilter = Type.Optional(
   }),
 )
 
-/** The error responses of every management route. */
 export const errorResponses = { '4xx': ErrorBody, '5xx': ErrorBody }

@@ -7,7 +7,7 @@ import type { Database } from '../postgres/pools.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import { DeadProcesses } from '../processes/dead-processes.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
-import type { AttemptTelemetry } from '../telemetry/attempt-telemetry.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Job } from './job.ts'
 import { WorkRunner } from './recipients/work-runner.ts'
 import type { PgBoss } from './pg-boss/boss.ts'
@@ -23,31 +23,19 @@ import { WorkerRegistry } from './worker-registry.ts'
 import { failedAsLost, type Worker } from './worker.ts'
 
 interface Parts {
-  /** The option `worker.enabled`. */
-  enabled: boolean
   boss: PgBoss
   database: Database
   retry: RetrySettings
   lease: Pick<ProcessLease, 'id'>
   notifications: NotificationConnection
-  telemetry: AttemptTelemetry
+  telemetry: Pick<Telemetry, 'attempts'>
   log: Record<'error' | 'warn' | 'info', (details: object, message: string) => void>
 }
 
-export interface Jobs {
-  workers: WorkerRegistry
-  work: WorkRunner
-  lostJobs: LostJobs
-  /**
-   * Settles these jobs of a queue, whose process died. Returns whether all are settled: none where this process has
-   * no worker for the queue.
-   */
-  settleLost: (queue: string, jobs: Job[]) => Promise<boolean>
-  notifications: WorkerNotifications
-  pauses: Pauses
-}
+export type Jobs = ReturnType<typeof createJobs>
 
-export function createJobs(parts: Parts): Jobs {
+/** `enabled`: the option `worker.enabled`. */
+export function createJobs(parts: Parts, enabled: boolean) {
   const { boss, database, retry, lease, telemetry, log } = parts
   const lostJobs = new LostJobs({
     boss,
@@ -76,14 +64,17 @@ export function createJobs(parts: Parts): Jobs {
       recipientsWritten: () => workers.recipientsWritten(worker.queue),
       settled: workers.notifyWatchers,
       fetchFailed: () => lostJobs.databaseFailed(),
-      telemetry,
+      telemetry: telemetry.attempts,
       asAtBoot,
       pauses,
     })
-  const { enabled } = parts
   const workers: WorkerRegistry = new WorkerRegistry({ enabled, notifications, work, createPump })
   return { workers, work, lostJobs, settleLost, notifications, pauses }
 
+  /**
+   * Settles these jobs of a queue, whose process died. Returns whether all are settled: none where this process has
+   * no worker for the queue.
+   */
   async function settleLost(queue: string, lost: Job[]): Promise<boolean> {
     const worker = workers.workerOf(queue)
     if (!worker) return false

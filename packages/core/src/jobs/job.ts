@@ -1,6 +1,5 @@
 /** The types of a job, for the code that inserts it and for its worker. */
 
-/** A job as its worker sees it. */
 export interface Job<Data = unknown> {
   id: string
   data: Data
@@ -21,7 +20,6 @@ export interface Job<Data = unknown> {
   grant?: Grant
   /** What its worker needs of it, where the claim has read that: see `Worker.read`. */
   read?: unknown
-  /** The event of the job, where this process has just published it: it need not be read. */
   published?: {
     payload: string
     publishedAt: Date
@@ -44,7 +42,6 @@ export interface RecipientVersion {
   askedAt: number
 }
 
-/** The right of a restricted recipient's job to one attempt. */
 export interface Grant {
   /** `null` where the recipient has no rate. */
   id: string | null

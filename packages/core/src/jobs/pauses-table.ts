@@ -35,7 +35,6 @@ export async function insertPause(
   return (rows[0] as { isNew: string }).isNew === 'true'
 }
 
-/** Returns whether it was paused. */
 export async function deletePause(
   db: Db,
   { queue, tenant }: Pick<Pause, 'queue' | 'tenant'>,

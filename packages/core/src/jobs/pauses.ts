@@ -26,7 +26,6 @@ export class Pauses {
   #reading: Promise<void> | undefined
   /** There may be a change that the read under way does not see. */
   #isStale = false
-  /** How many reads in a row have failed. */
   #failures = 0
   #resumed: (queue: string) => void = () => {}
 
@@ -43,12 +42,10 @@ export class Pauses {
     await this.#read()
   }
 
-  /** As it is known. */
   has(queue: string): boolean {
     return this.#queues.has(queue)
   }
 
-  /** Whether no attempt of the queue may begin. */
   async holds(queue: string): Promise<boolean> {
     if (this.#knownMs > this.#mostMs) await this.#read()
     return this.has(queue)
@@ -60,12 +57,10 @@ export class Pauses {
     return this.has(queue) || (!this.#isNotified && this.#knownMs > this.#mostMs)
   }
 
-  /** All pauses of the database. */
   list(): Promise<Pause[]> {
     return listPauses(this.#parts.db)
   }
 
-  /** The table has changed, and that is committed: all processes read it. */
   changed(): void {
     void this.#read()
     this.#parts.notifications.send(CHANNEL, '').catch(() => {})

@@ -1,6 +1,5 @@
 import type { WorkerSettings } from '../core-options.ts'
 
-/** How often a job is tried, and after which delays. */
 export interface RetrySettings {
   maxAttempts: number
   retryDelaySeconds: number

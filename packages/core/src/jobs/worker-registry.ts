@@ -8,7 +8,6 @@ interface Parts {
   /** Whether this process works on jobs at all: the option `worker.enabled`. */
   enabled: boolean
   notifications: WorkerNotifications
-  /** Work on many jobs of a recipient in the background. */
   work: { addWorker(worker: Worker): void; run(): Promise<void> }
   createPump(worker: Worker): Pump
 }
@@ -76,7 +75,7 @@ export class WorkerRegistry {
     const fullRecipients: string[] = []
     let endedJobs: string[] | null = null
     for (const [queue, pump] of this.#pumps) {
-      const free = pump.claims.room()
+      const free = pump.roomForPublish()
       if (free === 0) continue
       room.set(queue, free)
       fullRecipients.push(...pump.fullRecipients())
@@ -101,31 +100,27 @@ export class WorkerRegistry {
     return [...this.#pumps].map(([queue, pump]) => [queue, pump.inFlight])
   }
 
-  /** Whether this process works on a job, or settles it. */
   holds(queue: string, jobId: string): boolean {
     const pumps = [this.#pumps.get(queue), ...this.#stopping]
     return pumps.some((pump) => pump?.holds(jobId))
   }
 
-  /** Begins jobs that a publish of this process has claimed, and that is committed. */
   beginCommitted(queue: string, jobs: Job[]): void {
-    this.#pumps.get(queue)?.claims.beginCommitted(jobs)
+    this.#pumps.get(queue)?.beginCommitted(jobs)
     this.notifyWatchers()
   }
 
-  /** Begins those jobs of a publish that were not rolled back: see `DirectClaims`. */
+  /** Begins those jobs of a publish that were not rolled back: see `Pump`. */
   beginIfCommitted(queue: string, jobs: Job[]): void {
-    void this.#pumps.get(queue)?.claims.beginIfCommitted(jobs)
+    void this.#pumps.get(queue)?.beginIfCommitted(jobs)
   }
 
-  /** Begins one attempt of a held recipient, where this process works on the queue. */
   async probe(queue: string, recipient: string): Promise<boolean> {
-    return (await this.#pumps.get(queue)?.claims.probe(recipient)) ?? false
+    return (await this.#pumps.get(queue)?.probe(recipient)) ?? false
   }
 
-  /** Claims no more jobs at publish: the process closes. */
   stopClaiming(): void {
-    for (const pump of this.#pumps.values()) pump.claims.close()
+    for (const pump of this.#pumps.values()) pump.stopClaiming()
   }
 
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
@@ -190,7 +185,6 @@ export class WorkerRegistry {
     pump.start()
   }
 
-  /** Calls the watchers of `onActivity`. */
   notifyWatchers = (): void => {
     for (const watcher of this.#watchers) watcher()
   }

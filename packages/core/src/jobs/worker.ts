@@ -2,7 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import type { AttemptEnd, AttemptStart } from '../telemetry/attempt-telemetry.ts'
 import type { RecoveredPortion, Recovery } from './recipients/work-table.ts'
-import { LOST_MESSAGES, type Job } from './job.ts'
+import { LOST_MESSAGES, type FanOutJob, type Job } from './job.ts'
 
 /** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */
 export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
@@ -20,7 +20,6 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   settlesTogether?: boolean
   /** Reads what a batch of jobs needs, in one round trip. */
   prepare(db: Db, jobs: Job<Data>[]): Promise<(job: Job<Data>) => Prepared>
-  /** One attempt. An attempt that throws has failed. */
   perform(job: Job<Data>, prepared: Prepared, signal: AbortSignal): Promise<Outcome<Detail>>
   /** How the attempt of a process that died has ended. @default failedAsLost */
   lost?(job: Job<Data>): Outcome<Detail>
@@ -115,6 +114,28 @@ export const failedAsLost = <Detail extends object>(
   schedule: { attemptsLeft: job.attemptsLeft, retryInMs: 0 },
   ...(detail === undefined ? {} : { detail }),
 })
+
+const AT_LEAST_MS = 1000
+const AT_MOST_MS = 5 * 60_000
+const FOR_MS = 7 * 24 * 3600_000
+
+/**
+ * The outcome of an attempt that could not be made, for a reason of the host. The job waits again, and no attempt is used up: as long as that has been so, up to five minutes. What
+ * never works would wait for ever: after a week an attempt counts as failed, with the detail `after`.
+ */
+export function unsentOutcome<Detail extends object>(
+  { data }: { data: Pick<FanOutJob, 'unsentSince'> },
+  after: Detail,
+  detail?: Detail,
+): Outcome<Detail> {
+  const { unsentSince } = data
+  const sinceMs = unsentSince === undefined ? 0 : Date.now() - Date.parse(unsentSince)
+  const isUnsent = true
+  if (sinceMs > FOR_MS) return { kind: 'failed', detail: after, output: after, isUnsent }
+  const pauseMs = Math.min(AT_MOST_MS, Math.max(AT_LEAST_MS, sinceMs))
+  const delayMs = pauseMs * (0.9 + Math.random() * 0.2)
+  return { kind: 'postponed', delayMs, isUnsent, ...(detail === undefined ? {} : { detail }) }
+}
 
 export const isLastOf = (job: Job, { schedule }: Extract<Outcome, { kind: 'failed' }>): boolean =>
   (schedule?.attemptsLeft ?? job.attemptsLeft) === 0

@@ -15,31 +15,7 @@ import { within } from '../within.ts'
  * The connection also answers small statements, which therefore need no place in the application's
  * pool.
  */
-export interface Notifications {
-  /** `fromHere`: this process sent it. */
-  listen(channel: string, listener: (payload: string, fromHere: boolean) => void): void
-  /** Sends at once; lost where the connection is not there. */
-  send(channel: string, payload: string): Promise<void>
-  /** Runs one small statement on the connection, which is made where it is not there. */
-  query(text: string, values: unknown[], options: NotificationQueryOptions): ReturnType<Db['query']>
-  /**
-   * Whether the connection is there and its current statement, if any, has been running for less
-   * than `ms`. Starts to connect where it is not there.
-   */
-  isResponsive(ms: number): boolean
-  /**
-   * Identifies the connection: what a session holds is lost with it. `undefined` without a
-   * connection.
-   */
-  readonly session: number | undefined
-  /**
-   * Whether all channels with listeners are listened to. Also true without listeners, and behind a
-   * pooler.
-   */
-  readonly isListening: boolean
-  /** Called whenever the connection was made. */
-  onConnect(listener: () => void): void
-}
+export type Notifications = Omit<NotificationConnection, 'close'>
 
 export interface NotificationQueryOptions {
   /** After how long the statement is rejected, waiting for its turn included. */
@@ -48,14 +24,15 @@ export interface NotificationQueryOptions {
   isUrgent?: boolean
 }
 
-type Listener = Parameters<Notifications['listen']>[1]
+/** `fromHere`: this process sent it. */
+type Listener = (payload: string, fromHere: boolean) => void
 
 const LONGEST_PAUSE_MS = 1000
 const CLOSE_TIMEOUT_MS = 1000
 const QUERY_TIMEOUT_MS = 5000
 const TOO_LATE = 'Query read timeout: its turn came too late'
 
-export class NotificationConnection implements Notifications {
+export class NotificationConnection {
   #config: pg.PoolConfig
   /** False behind a pooler: a LISTEN stays with a connection that soon serves other clients. */
   #canListen: boolean
@@ -93,6 +70,7 @@ export class NotificationConnection implements Notifications {
     else if (listeners.size === 1) void this.#runStatement(`listen ${pg.escapeIdentifier(channel)}`)
   }
 
+  /** Sends at once; lost where the connection is not there. */
   async send(channel: string, payload: string): Promise<void> {
     if (!this.#client) await this.#open()
     // A notification may be lost in a crash, so its commit need not wait for the disk.
@@ -102,6 +80,7 @@ export class NotificationConnection implements Notifications {
     )
   }
 
+  /** Runs one small statement on the connection, which is made where it is not there. */
   async query(
     text: string,
     values: unknown[],
@@ -126,19 +105,26 @@ export class NotificationConnection implements Notifications {
     return within(timeoutMs, answer, tooLate)
   }
 
+  /**
+   * Whether the connection is there and its current statement, if any, has been running for less
+   * than `ms`. Starts to connect where it is not there.
+   */
   isResponsive(ms: number): boolean {
     if (!this.#client) void this.#open()
     return this.#client !== undefined && this.#statements.takenForMs < ms
   }
 
+  /** `listener` is called whenever the connection was made. */
   onConnect(listener: () => void): void {
     this.#onConnect.push(listener)
   }
 
+  /** Identifies the connection: what a session holds is lost with it. `undefined` without a connection. */
   get session(): number | undefined {
     return this.#canListen && this.#client ? processIdOf(this.#client) : undefined
   }
 
+  /** Whether all channels with listeners are listened to. Also true without listeners, and behind a pooler. */
   get isListening(): boolean {
     return !this.#canListen || this.#listeners.size === 0 || this.#client !== undefined
   }

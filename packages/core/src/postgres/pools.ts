@@ -19,34 +19,7 @@ import { within } from '../within.ts'
  * added (a pool that we made gives one of its own to `workerPool`, so that fetching and settling need not
  * queue). `held` has two more, while it is used, and `watch` one for a moment where a statement takes its time.
  */
-export interface Database {
-  /** The pool that the host has given, or the one that is opened by the option `database`. */
-  hostPool: pg.Pool
-  /** The same for our statements. */
-  pool: StatementPool
-  /** Of the schema, where it has another name than in the statements. */
-  names: SchemaNames | undefined
-  /** `pool` with a time limit on each statement, for statements of these packages. */
-  db: Db
-  /** `pool` with a longer time limit, for statements that scan whole tables. */
-  maintenance: Db
-  /** `pool` with another time limit on each statement, in milliseconds. */
-  dbWithin(ms: number): Db
-  workerPool: WorkerPool
-  /** For what only reads, see readers.ts. */
-  readers: Readers
-  /** For statements that wait for a lock of others: nobody waits for one of these connections. */
-  held: Db
-  /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
-  background<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
-  /** Notices connections of these pools that nobody answers any more, and that of the listener. */
-  watch: ServerWatch
-  /** The config of the one connection that listens. */
-  listener: pg.PoolConfig
-  /** Whether there is a pooler in between: it loses what a session sets, prepares or listens to. */
-  pooled: boolean
-  close(): Promise<void>
-}
+export type Database = Awaited<ReturnType<typeof openDatabase>>
 
 export const DEFAULT_READERS = 2
 const HELD_CONNECTIONS = 2
@@ -78,7 +51,7 @@ export async function openDatabase(
     /** Gets the error of a write that the server refuses at the moment, once a minute. */
     logRefusal?: (error: Error) => void
   } = {},
-): Promise<Database> {
+) {
   const given = isPool(option) ? option : undefined
   const config = configOf(option)
   const max = config.max ?? 10
@@ -118,22 +91,35 @@ export async function openDatabase(
       watch.markPooled()
       for (const one of [pool, reading.pool, held]) markPooled(one)
     }
+    const { pooled } = workerPool
     return {
+      /** The pool that the host has given, or the one that is opened by the option `database`. */
       hostPool,
+      /** The same for our statements. */
       pool,
+      /** Of the schema, where it has another name than in the statements. */
       names,
-      db: workerPool.pooled ? inTransactions(pool) : cancelling(pool, workerPool),
+      /** `pool` with a time limit on each statement, for statements of these packages. */
+      db: pooled ? inTransactions(pool) : cancelling(pool, workerPool),
+      /** `pool` with a longer time limit, for statements that scan whole tables. */
       maintenance: cancelling(pool, workerPool, MAINTENANCE_TIMEOUT_MS),
-      dbWithin: (ms) =>
-        workerPool.pooled ? inTransactions(pool, ms) : cancelling(pool, workerPool, ms),
+      /** `pool` with another time limit on each statement, in milliseconds. */
+      dbWithin: (ms: number): Db =>
+        pooled ? inTransactions(pool, ms) : cancelling(pool, workerPool, ms),
       workerPool,
+      /** For what only reads, see readers.ts. */
       readers: reading,
-      held: workerPool.pooled ? inTransactions(held) : poolWithQueryTimeout(held),
-      background: (run, limit = {}) =>
+      /** For statements that wait for a lock of others: nobody waits for one of these connections. */
+      held: pooled ? inTransactions(held) : poolWithQueryTimeout(held),
+      /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
+      background: <T>(run: (db: Db) => Promise<T>, limit: TimeLimit = {}): Promise<T> =>
         transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS, ...limit }),
-      pooled: workerPool.pooled,
+      /** Whether there is a pooler in between: it loses what a session sets, prepares or listens to. */
+      pooled,
+      /** Notices connections of these pools that nobody answers any more, and that of the listener. */
       watch,
-      listener: workerPool.pooled ? config : withServerOptions(config, FOR_THE_LISTENER),
+      /** The config of the one connection that listens. */
+      listener: pooled ? config : withServerOptions(config, FOR_THE_LISTENER),
       async close() {
         watch.close()
         stopWatching()

@@ -12,6 +12,7 @@ import { poolWithQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { AT_START, markBegunWith } from './session-settings.ts'
 import { transaction, type Db } from './transaction.ts'
+import { within } from '../within.ts'
 
 /** Longest duration of a statement of a read, here and in the server. */
 export const READ_TIMEOUT_MS = 5000
@@ -80,11 +81,6 @@ export class Readers implements Db {
   }
 }
 
-interface Waiting {
-  start: () => void
-  timer: NodeJS.Timeout
-}
-
 /**
  * Whose statement is next. The operator and the process come first, then tenants in turns; where there
  * are two connections or more, no tenant has them all.
@@ -93,7 +89,7 @@ export class Turns {
   #free: number
   #mostOfTenant: number
   #running = new Map<string, number>()
-  #waiting = new Map<string | null, Waiting[]>()
+  #waiting = new Map<string | null, (() => void)[]>()
 
   constructor(connections: number) {
     this.#free = connections
@@ -126,17 +122,15 @@ export class Turns {
     else this.#running.set(tenant, running)
   }
 
-  #turn(tenant: string | null): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const line = this.#waiting.get(tenant) ?? []
-      const timer = setTimeout(() => {
-        line.splice(line.indexOf(waiting), 1)
-        if (line.length === 0) this.#waiting.delete(tenant)
-        reject(new Busy('reads'))
-      }, TURN_WITHIN_MS)
-      const waiting = { start: resolve, timer }
-      line.push(waiting)
-      this.#waiting.set(tenant, line)
+  async #turn(tenant: string | null): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const line = this.#waiting.get(tenant) ?? []
+    this.#waiting.set(tenant, line)
+    line.push(resolve)
+    await within(TURN_WITHIN_MS, promise, () => {
+      line.splice(line.indexOf(resolve), 1)
+      if (line.length === 0) this.#waiting.delete(tenant)
+      throw new Busy('reads')
     })
   }
 
@@ -150,8 +144,7 @@ export class Turns {
     this.#waiting.delete(tenant)
     if (line.length > 0) this.#waiting.set(tenant, line)
     if (next === undefined) return
-    clearTimeout(next.timer)
     this.#count(tenant, 1)
-    next.start()
+    next()
   }
 }

@@ -1,7 +1,6 @@
 /** Spans and metrics of attempts: deliveries, and runs of handlers. */
 import type { Attributes, Counter, Histogram, Span, SpanError, Tracer } from './instruments.ts'
-import { LabelValues } from './label-values.ts'
-import { SECONDS, SECONDS_TO_AN_HOUR, SYSTEM } from './metrics.ts'
+import { LabelValues, SECONDS, SECONDS_TO_AN_HOUR, SYSTEM } from './metrics.ts'
 import type { OpenTelemetry } from './open-telemetry.ts'
 
 /** The attributes recorded when an attempt starts. */

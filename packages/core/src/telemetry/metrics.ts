@@ -12,5 +12,25 @@ export const SYSTEM = 'svc'
 export function errorTypeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   if (typeof code === 'string' && code !== '') return code
-  return typeof name === 'string' && name !== '' ? name : '_OTHER'
+  return typeof name === 'string' && name !== '' ? name : OTHER
+}
+
+/** What the semantic conventions call a value beyond those that are known. */
+const OTHER = '_OTHER'
+const MOST_VALUES = 200
+
+/**
+ * Values of one label of metrics. Names that a host chooses (events, sources) are few. Names that
+ * are made from what others send can be many: the first ones count under their name, the rest
+ * together.
+ */
+export class LabelValues {
+  #known = new Set<string>()
+
+  of(value: string): string {
+    if (this.#known.has(value)) return value
+    if (this.#known.size >= MOST_VALUES) return OTHER
+    this.#known.add(value)
+    return value
+  }
 }

@@ -1,7 +1,6 @@
 /** Spans and metrics of publishes. */
 import type { Attributes, Counter, Histogram, Span, Tracer } from './instruments.ts'
-import { LabelValues } from './label-values.ts'
-import { errorTypeOf, SECONDS, SYSTEM } from './metrics.ts'
+import { errorTypeOf, LabelValues, SECONDS, SYSTEM } from './metrics.ts'
 import type { OpenTelemetry } from './open-telemetry.ts'
 
 interface ToPublish {

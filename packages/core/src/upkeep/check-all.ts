@@ -1,5 +1,4 @@
 /** Looks for what core and the packages installed beside it need in the database. */
-import type { Core } from '../core-interface.ts'
 import { resolveCoreOptions } from '../core-options.ts'
 import { JobsSchemaDiffers } from '../errors.ts'
 import { assertQueueIsMade } from '../jobs/pg-boss/boss.ts'
@@ -14,7 +13,7 @@ import { explainingRights } from '../migrations/missing-rights.ts'
 import { lackOf } from '../migrations/missing-schema.ts'
 import { MIGRATIONS } from '../open-core.ts'
 import { lackedGrants } from './grants.ts'
-import { installedPackages } from './installed-packages.ts'
+import { installedPackages, type PreparingCore } from './installed-packages.ts'
 import type { Outcome, Problem, Upkeep } from './migrate-all.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -31,15 +30,13 @@ export function checkAll({ url, schema, log, signal, grantTo }: Upkeep): Promise
       const boot = { pool, workerPool, log, signal, isCheck: true, citus }
       const packages = await installedPackages()
       const hasQueues = await isBossInstalled(db)
-      // The part of core that a package uses when it looks for its tables.
-      const core: Pick<Core, 'settings' | 'migrate'> & { queues: Pick<Core['queues'], 'define'> } =
-        {
-          settings,
-          migrate: (owner, folder) => migrate(boot, owner, folder),
-          queues: {
-            define: async (queue) => (hasQueues ? assertQueueIsMade(database, queue) : undefined),
-          },
-        }
+      const core: PreparingCore = {
+        settings,
+        migrate: (owner, folder) => migrate(boot, owner, folder),
+        queues: {
+          define: async (queue) => (hasQueues ? assertQueueIsMade(database, queue) : undefined),
+        },
+      }
       const problems = [
         await problemOf('@svc/core', () => migrate(boot, '@svc/core', MIGRATIONS)),
         await problemOf('pg-boss', async () => {
@@ -48,7 +45,7 @@ export function checkAll({ url, schema, log, signal, grantTo }: Upkeep): Promise
         }),
       ]
       for (const { name, prepareDatabase } of packages) {
-        problems.push(await problemOf(name, () => prepareDatabase(core as Core)))
+        problems.push(await problemOf(name, () => prepareDatabase(core)))
       }
       return {
         packages: ['@svc/core', ...packages.map(({ name }) => name)],
@@ -60,7 +57,6 @@ export function checkAll({ url, schema, log, signal, grantTo }: Upkeep): Promise
   })
 }
 
-/** What is missing or differs; another error is thrown. */
 async function problemOf(
   owner: string,
   look: () => Promise<unknown>,

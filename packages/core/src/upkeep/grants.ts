@@ -63,7 +63,6 @@ export async function lackedGrants(db: Db, role: string): Promise<string[]> {
   return (rows as { statement: string }[]).map(({ statement }) => statement)
 }
 
-/** In a transaction. */
 export async function grantAll(db: Db, role: string): Promise<void> {
   for (const statement of await lackedGrants(db, role)) await db.query(statement)
 }

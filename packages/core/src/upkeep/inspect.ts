@@ -1,6 +1,5 @@
 /** What a database says of its server and of the hosts on it. It only reads, and boots nothing. */
-import { pausedOf } from '../health/create-health.ts'
-import type { Paused } from '../health/health.ts'
+import { pausedOf, type Paused } from '../health/health.ts'
 import { listPauses } from '../jobs/pauses-table.ts'
 import { countQueues, type QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
 import { findStuckJobs, type StuckJobs } from '../jobs/pg-boss/stuck-jobs.ts'

@@ -1,20 +1,24 @@
 /** The packages installed beside core that keep something in the database. */
-import type { Core } from '../core-interface.ts'
+import type { Core } from '../core.ts'
 import { installed } from '../installed.ts'
 import type { Db } from '../postgres/transaction.ts'
 
 /** The module `migrations` of each has what commands do with its tables. */
 const PACKAGES = ['@svc/auth', '@svc/webhooks', '@svc/console']
 
+/** The part of core that a package uses when it makes its tables, or looks for them. */
+export type PreparingCore = Pick<Core, 'settings' | 'migrate'> & {
+  queues: Pick<Core['queues'], 'define'>
+}
+
 export interface InstalledPackage {
   name: string
   /** Creates its tables, or only looks for them where the setting `migrate` is 'check'. */
-  prepareDatabase: (core: Core) => Promise<void>
+  prepareDatabase: (core: PreparingCore) => Promise<void>
   /** The webhooks whose attempts fail, of the package that has webhooks: the first `most`. */
   findFailingWebhooks?: (db: Db, most: number) => Promise<FailingWebhooks>
 }
 
-/** How many there are, and the first of them. */
 export interface FailingWebhooks {
   count: number
   first: FailingWebhook[]

@@ -15,9 +15,7 @@ export interface Upkeep extends Place {
   grantTo?: string | undefined
 }
 
-/** The result of a command. */
 export interface Outcome {
-  /** The packages that it created tables of, or looked for tables of. */
   packages: string[]
   /** What was created, a line each. */
   made: string[]

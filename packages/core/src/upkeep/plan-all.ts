@@ -1,6 +1,5 @@
 /** The SQL that migrate-all.ts would run on a database. */
 import { readFile } from 'node:fs/promises'
-import type { Core } from '../core-interface.ts'
 import { resolveCoreOptions } from '../core-options.ts'
 import { planBoss, planQueue } from '../jobs/pg-boss/plan.ts'
 import { findPending } from '../migrations/migrate.ts'
@@ -9,7 +8,7 @@ import { createMigrationsTable, HAND_OVER } from '../migrations/migrations-table
 import { MIGRATIONS } from '../open-core.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { lackedGrants } from './grants.ts'
-import { installedPackages } from './installed-packages.ts'
+import { installedPackages, type PreparingCore } from './installed-packages.ts'
 import type { Upkeep } from './migrate-all.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -58,7 +57,7 @@ export function planAll({ url, schema, log, grantTo }: Upkeep): Promise<string[]
         plan.query(HAND_OVER),
       )
     }
-    const core: Pick<Core, 'settings' | 'migrate'> & { queues: Pick<Core['queues'], 'define'> } = {
+    const core: PreparingCore = {
       settings,
       migrate,
       queues: {
@@ -68,8 +67,7 @@ export function planAll({ url, schema, log, grantTo }: Upkeep): Promise<string[]
     return explainingRights(db, async () => {
       await migrate('@svc/core', MIGRATIONS)
       await collect('pg-boss', (plan) => planBoss(db, plan, names?.jobs))
-      for (const { prepareDatabase } of await installedPackages())
-        await prepareDatabase(core as Core)
+      for (const { prepareDatabase } of await installedPackages()) await prepareDatabase(core)
       if (grantTo !== undefined) {
         const grants = await lackedGrants(db, grantTo)
         if (grants.length > 0) {

@@ -4,7 +4,7 @@ import {
   type GrantReport,
 } from '../../../../packages/core/src/jobs/pg-boss/claim-ordered-or-limited.ts'
 import { setHeld } from '../../../../packages/core/src/jobs/pg-boss/recipient-states-table.ts'
-import type { Restrictions } from '../../../../packages/core/src/jobs/pg-boss/restrictions-table.ts'
+import type { Restrictions } from '../../../../packages/core/src/jobs/pg-boss/recipient-states-table.ts'
 import { liftRestrictions, setRestrictions } from '../../support/set-restrictions.ts'
 import { namesOf, startWorkedHost } from '../../support/worked-host.ts'
 import { RECIPIENT, QUEUE } from '../../support/worker.ts'

@@ -42,3 +42,24 @@ t.test('an index that has to wait for its table holds up no publish', async (t) 
   )
   t.same(rows, [{ made: true }])
 })
+
+t.test('an index of ours that is missing is made while others read the queues', async (t) => {
+  const { app, core, database } = await startHost(t)
+  const client = new pg.Client({ connectionString: database })
+  await client.connect()
+  t.teardown(() => client.end())
+  await core.queues.define('__svc.test')
+  const { rows } = await app.svc.database.query(
+    `select 'svc_jobs.svc_due_' || table_name as index from svc_jobs.queue where name = '__svc.test'`,
+  )
+  const index: string = rows[0].index.slice(0, 'svc_jobs.'.length + 63)
+  await app.svc.database.query(`drop index ${index}`)
+  await client.query('begin')
+  await client.query('select from svc_jobs.queue')
+  await core.queues.define('__svc.test')
+  const { rows: found } = await app.svc.database.query(
+    'select to_regclass($1) is not null as made',
+    [index],
+  )
+  t.same(found, [{ made: true }])
+})

@@ -60,7 +60,6 @@ export class DeferredFilters {
     this.#working = false
   }
 
-  /** Returns whether it is done. */
   #advance({ match, event, work, resolve, reject }: Task, endsAt: number): boolean {
     work.beginSlice(endsAt)
     try {

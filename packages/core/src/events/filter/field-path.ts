@@ -3,7 +3,6 @@ import { InvalidFilter } from '../../errors.ts'
 import { isObject } from './filter-limits.ts'
 import type { WorkBound } from './work-bound.ts'
 
-/** What a filter decides about. */
 export interface Subject {
   event: string
   tenant: string | null

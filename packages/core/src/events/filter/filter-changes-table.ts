@@ -37,7 +37,6 @@ export interface Seen {
 export interface FilteredRecipient {
   subscription: string
   recipient: string
-  /** JSON text. */
   filter: string
 }
 
@@ -47,7 +46,6 @@ export interface Found {
   stale: Set<number>
   /** Sets, from 1, that this transaction itself has changed. */
   own: Set<number>
-  /** The recipients of each stale set that has some. */
   recipients: Map<number, FilteredRecipient[]>
 }
 

@@ -3,7 +3,6 @@ import { compileFilterMatch, type FilterMatch } from './compile-filter.ts'
 import type { EventValues } from './event-values.ts'
 import { WorkBound, type FilterBudget } from './work-bound.ts'
 
-/** Something with a filter, as JSON text. */
 export interface Filtered {
   filter: string
 }
@@ -14,7 +13,6 @@ export interface Matches<One> {
   undecided: One[]
 }
 
-/** A filter. Recipients with equal filters share it. */
 interface Entry<One> {
   match: FilterMatch
   of: One[]
@@ -39,7 +37,6 @@ export class FilterGroup<One extends Filtered> {
   #cheap: Entry<One>[]
   /** Those that have been too dear for an event. They come last, so that they use up what is left. */
   #dear: Entry<One>[] = []
-  /** Those that have just become so. */
   #dearNow = new Set<Entry<One>>()
 
   /** Filters that `former` has compiled are not compiled again. */
@@ -74,7 +71,6 @@ export class FilterGroup<One extends Filtered> {
     this.#dearNow.clear()
   }
 
-  /** Returns those that were too dear. */
   #decide(
     entries: readonly Entry<One>[],
     event: EventValues,

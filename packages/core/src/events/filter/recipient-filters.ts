@@ -16,7 +16,6 @@ import { FilterBudget } from './work-bound.ts'
 import type { KnownFilters, RecipientFilters } from './known-filters.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 
-/** A recipient whose filter matches an event, or is decided later. */
 export interface MatchedRecipient {
   /** Which of the events, from 1. */
   event: number
@@ -28,18 +27,15 @@ export interface MatchedRecipient {
 export interface MatchedRecipients {
   /** The recipients in the order of the events: an ordered webhook has them in this order. */
   matched: MatchedRecipient[]
-  /** Those whose filters cannot be read. */
   unreadable: UndecidedFilter[]
   /** In which the filters are current. */
   snapshot: string
-  /** What it took. */
   steps: number
 }
 
 /** After so many milliseconds the events that follow give way to others. */
 const LONGEST_TURN_MS = 10
 
-/** Decides the filters of the recipients of those events that are in `places`, from 0. */
 export async function matchRecipients(
   db: Db,
   filters: KnownFilters,

@@ -8,7 +8,6 @@ export const MOST_STEPS = 1_000_000
 /** Characters of a text that count as one step. */
 const CHARACTERS = 64
 
-/** A filter would take more steps than it may. */
 export class TooMuchWork extends Error {}
 /** The slice is over: the filter is asked again, and goes on where it has stopped. */
 export class Paused extends Error {}
@@ -26,7 +25,6 @@ export class WorkBound {
     return this.#most - this.#left
   }
 
-  /** @throws TooMuchWork */
   step(): void {
     this.take(1)
   }

@@ -20,7 +20,6 @@ const PG_BOSS = createRequire(import.meta.url)('pg-boss/package.json') as {
   pgboss: { schema: number }
 }
 
-/** The version of its tables that this version of pg-boss needs. */
 export const SCHEMA_VERSION = PG_BOSS.pgboss.schema
 
 /** Returns the version of its tables. @throws SchemaMissing */
@@ -45,7 +44,6 @@ async function schemaName(db: Db): Promise<string> {
   return rows[0].name
 }
 
-/** Of the tables that our statements name. */
 async function missingTables(db: Db): Promise<string[]> {
   const { rows } = await db.query(
     `select 'the table ' || name as missing

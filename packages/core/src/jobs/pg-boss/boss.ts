@@ -106,7 +106,6 @@ export async function defineQueue(
 const missingQueue = async (db: Db, queue: string): Promise<string[]> =>
   (await isQueue(db, queue)) ? [] : [`the queue ${queue}`]
 
-/** Looks for a queue with its own table, and changes nothing. @throws SchemaMissing */
 export async function assertQueueIsMade(
   database: TableSetupDatabase,
   queue: string,
@@ -129,9 +128,6 @@ async function createOrUpdate(
   const isUpToDate = Object.entries(settings).every(([key, value]) => known[key] === value)
   if (!isUpToDate) await boss.updateQueue(name, settings)
 }
-
-/** Takes back jobs whose lease has expired, and deletes old rows. */
-export const supervise = (boss: PgBoss): Promise<void> => boss.supervise()
 
 /** Deletes the waiting jobs of the queue; its dead letters stay. */
 export async function emptyQueue(boss: PgBoss, queue: string): Promise<void> {

@@ -13,7 +13,6 @@ import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
 export interface Fetch {
   lane: Lane
   limit: number
-  /** Names this process, see processes/process-lock.ts. */
   owner: string
 }
 

@@ -6,23 +6,19 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
 import { asJob, type JobRow } from './jobs-table.ts'
 
-/** The report of a process about the grant of an attempt. */
 export interface GrantReport {
   grantId: string
   /** How long after the claim of the job its attempt began; `null`: the job was given back. */
   afterMs: number | null
-  /** `null` while it runs. */
   tookMs: number | null
 }
 
-/** The result of a claim for one recipient. */
 export interface RecipientClaimResult {
   recipient: string
   /** Whether the reports have been read. */
   isTold: boolean
   /** Nothing more until an attempt of the recipient ends, or another process has done with the recipient. */
   isBusy: boolean | null
-  /** Whether there may be more to claim at once. */
   hasMore?: boolean
   /** When there may be more: by the time alone. */
   waitMs?: number | null
@@ -56,9 +52,7 @@ interface Claim {
   reports: GrantReport[]
   /** Jobs of this process that are done and not settled: they do not count as attempts. */
   endedJobs: string[]
-  /** Names this process in the jobs that it claims. */
   owner: string
-  /** See `Worker.read`. */
   read?: string | undefined
 }
 

@@ -80,7 +80,6 @@ const QUEUE = {
   active_count: ['int4', 'how many jobs are active'],
 } as const satisfies Record<string, Column>
 
-/** Of the tables that our statements name. */
 export const COLUMNS: Record<'job' | 'queue' | 'version', Record<string, Column>> = {
   job: JOB,
   queue: QUEUE,
@@ -137,6 +136,9 @@ export const DROPPED = {
   foreignKeys: ['q_fkey', 'dlq_fkey'],
   indexes: ['_i4', '_i9', '_i12'],
 }
+
+/** In the data of a delivery that tests a webhook. It tells of nothing that has happened: a recovery leaves it out. */
+export const IS_TEST = `'{"isTest": true}'`
 
 /** The name of an index of ours. Postgres cuts longer names off. */
 export const indexName = (prefix: string, table: string): string => (prefix + table).slice(0, 63)

@@ -6,7 +6,7 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { LOST_MESSAGES, deadLetterQueueOf, type DeadLetter } from '../job.ts'
-import { IS_TEST } from './make-retries-due.ts'
+import { IS_TEST } from './contract.ts'
 import { publishedEventIdIn } from './jobs-table-setup.ts'
 
 export const COLUMNS = `letter.id, letter.data, letter.source_output as output,
@@ -56,7 +56,6 @@ export interface DeadLetterFilter {
   /** Only dead letters of these recipients. */
   recipients?: string[] | undefined
   limit?: number | undefined
-  /** The id of the last one seen. */
   after?: string | undefined
   ids?: string[] | undefined
   /** The `deliveryId` in the job's data. */
@@ -123,7 +122,6 @@ export async function listDeadLetters<Data>(
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))
 }
 
-/** The queues whose names begin with a prefix; `null`: all of them. */
 interface OfQueues {
   prefix: string
   queue: string | null
@@ -155,7 +153,6 @@ export async function listDeadLettersOfQueues<Data>(
   return rows.map((row: DeadLetter<Data> & { queue: string }) => ({ ...row, ...asDeadLetter(row) }))
 }
 
-/** Deletes a dead letter of such a queue. Returns its queue and its data. */
 export async function deleteDeadLetterOfQueues<Data>(
   db: Db,
   prefix: string,
@@ -172,7 +169,6 @@ export async function deleteDeadLetterOfQueues<Data>(
   return rows[0]
 }
 
-/** The recipients that have dead letters of a span. */
 export async function recipientsOfDeadLetters(
   db: Db,
   queue: string,
@@ -230,11 +226,11 @@ export async function countDeadLetters(
   return (rows[0] as { count: number }).count
 }
 
-/** Which dead letters of a recipient a portion takes: all, those of a span, or those named. */
 export interface DeadLetterSelection {
-  recipient: string
-  ids?: string[]
-  afterId?: string
+  /** @default all of a queue without recipients */
+  recipient?: string
+  ids?: string[] | undefined
+  afterId?: string | undefined
   since?: string
   until?: string
   /** Leaves out what work that began before this moment is about to take. */
@@ -242,26 +238,16 @@ export interface DeadLetterSelection {
   withoutTests?: boolean
 }
 
-/** An id above those of all dead letters that there are. */
-export async function nextDeadLetterId(db: Db): Promise<string> {
-  const { rows } = await db.query(
-    `select svc."__svc.first_uuid"(clock_timestamp() + interval '1 millisecond') as id`,
-  )
-  return (rows[0] as { id: string }).id
-}
-
-/** A portion of dead letters that was redriven or deleted. */
 export interface Moved {
   count: number
   /** The id of the last one; a portion that begins after it skips what this one has left behind. */
   lastId: string | null
 }
 
-/** Deletes a portion of a recipient's dead letters, the oldest first. */
 export async function deleteDeadLetters(
   db: Db,
   queue: string,
-  { recipient, afterId, until }: Pick<DeadLetterSelection, 'recipient' | 'afterId' | 'until'>,
+  { recipient, afterId, until }: { recipient: string; afterId?: string; until?: string },
   portion: number,
 ): Promise<Moved> {
   const { rows } = await db.query(
@@ -289,21 +275,13 @@ export async function deleteDeadLetter(db: Db, queue: string, id: string): Promi
   ])
 }
 
-/**
- * Deletes the dead letters of these recipients that became so at `since` or later; `null`: those that this
- * transaction has made.
- */
-export async function dropDeadLetters(
-  db: Db,
-  queue: string,
-  recipients: string[],
-  since: Date | null = null,
-): Promise<void> {
+/** Deletes those dead letters of these recipients that this transaction has made. */
+export async function dropDeadLetters(db: Db, queue: string, recipients: string[]): Promise<void> {
   await db.query(
     `delete from svc_jobs.job as letter
       where letter.name = $1 and ${IN_INDEX} and letter.singleton_key = any($2::text[])
-        and letter.id >= svc."__svc.first_uuid"(coalesce($3::timestamptz, now()))`,
-    [deadLetterQueueOf(queue), recipients, since?.toISOString() ?? null],
+        and letter.id >= svc."__svc.first_uuid"(now())`,
+    [deadLetterQueueOf(queue), recipients],
   )
 }
 

@@ -6,7 +6,6 @@ interface DueJobs {
   /** The webhook, of a delivery. */
   recipient: string | null
   isRunning: boolean
-  /** Names of their events. */
   events: string[]
   count: number
 }
@@ -48,7 +47,6 @@ async function findDueJobs(db: Db): Promise<DueJobs[]> {
   return rows
 }
 
-/** Sets the times at which waiting jobs are due back by `seconds`. */
 export async function setJobsBack(db: Db, seconds: number): Promise<void> {
   await db.query(
     `update svc_jobs.job set start_after = start_after - make_interval(secs => $1)
@@ -57,7 +55,6 @@ export async function setJobsBack(db: Db, seconds: number): Promise<void> {
   )
 }
 
-/** Whether jobs are being redriven, recovered or deleted in the background. */
 async function hasWork(db: Db): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (
@@ -73,7 +70,6 @@ const SUBSCRIPTIONS = '__svc.sub/'
 export const isBusy = async (db: Db): Promise<boolean> =>
   (await hasWork(db)) || (await findDueJobs(db)).length > 0
 
-/** Names what is due; `null` where nothing is. */
 export async function describeDue(db: Db, hasWorkers: boolean): Promise<string | null> {
   const jobs = await findDueJobs(db)
   if (jobs.length === 0 && !(await hasWork(db))) return null

@@ -2,7 +2,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '../../postgres/transaction.ts'
 
-/** Which jobs: those of events with this beginning of their ids, and those of these recipients. */
 export interface JobsToErase {
   eventIdPrefix: string | null
   recipients: readonly string[]

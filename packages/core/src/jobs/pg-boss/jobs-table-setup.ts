@@ -20,7 +20,6 @@ const STORAGE_SETTINGS = {
 /** An index over a large table takes a while, and so does another process that makes it. */
 const LONGEST_MS = 10 * 60_000
 
-/** Sets up the table of a queue that has its own: autovacuum settings, and the indexes above. */
 export const setUpQueueTable = (
   database: TableSetupDatabase,
   queue: string,
@@ -73,9 +72,17 @@ async function once(
   }
 }
 
-export async function unfinishedTableOf(db: Db, queue: string): Promise<string | undefined> {
+interface Unfinished {
+  name: string
+  /** Whether it is as pg-boss has made it. */
+  isNew: boolean
+}
+
+export async function unfinishedTableOf(db: Db, queue: string): Promise<Unfinished | undefined> {
   const { rows } = await db.query(
-    `select format('svc_jobs.%I', class.relname) as name
+    `select format('svc_jobs.%I', class.relname) as name,
+            exists (select from pg_constraint
+                     where conrelid = class.oid and conname = any($3::text[])) as "isNew"
        from svc_jobs.queue
        join pg_class as class
          on class.oid = to_regclass('svc_jobs.' || quote_ident(queue.table_name))
@@ -85,9 +92,9 @@ export async function unfinishedTableOf(db: Db, queue: string): Promise<string |
                  select from pg_indexes
                   where schemaname = 'svc_jobs' and tablename = class.relname
                     and indexname = left(prefix || class.relname, 63))))`,
-    [queue, Object.keys(INDEXES)],
+    [queue, Object.keys(INDEXES), DROPPED.foreignKeys],
   )
-  return (rows as { name: string }[])[0]?.name
+  return rows[0]
 }
 
 const isQueueTableSetUp = async (db: Db, queue: string): Promise<boolean> =>
@@ -98,17 +105,19 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
   if (table !== undefined) await alterTable(db, table)
 }
 
-export async function alterTable(db: Db, table: string): Promise<void> {
+export async function alterTable(db: Db, { name: table, isNew }: Unfinished): Promise<void> {
   const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
   const bareName = table.replace(/^\w+\./, '').replaceAll('"', '')
-  // Dropping a foreign key needs this lock of both tables. Both are taken first, so that no later step can wait.
-  await db.query(`lock table ${table}, svc_jobs.queue in access exclusive mode`)
-  for (const name of DROPPED.foreignKeys) {
-    await db.query(`alter table ${table} drop constraint if exists ${name}`)
-  }
-  for (const suffix of DROPPED.indexes) {
-    await db.query(`drop index if exists svc_jobs."${bareName}${suffix}"`)
-  }
+  if (isNew) {
+    // Dropping a foreign key needs this lock of both tables. Both are taken first, so that no later step can wait.
+    await db.query(`lock table ${table}, svc_jobs.queue in access exclusive mode`)
+    for (const name of DROPPED.foreignKeys) {
+      await db.query(`alter table ${table} drop constraint if exists ${name}`)
+    }
+    for (const suffix of DROPPED.indexes) {
+      await db.query(`drop index if exists svc_jobs."${bareName}${suffix}"`)
+    }
+  } else await db.query(`lock table ${table} in share row exclusive mode`)
   await db.query(`alter table ${table} set (${settings.join(', ')})`)
   for (const [prefix, definition] of Object.entries(INDEXES)) {
     await db.query(

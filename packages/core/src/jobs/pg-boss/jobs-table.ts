@@ -8,7 +8,6 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
 
-/** Rows that one statement deletes. */
 const PORTION = 5000
 
 /** The columns of a job's row that make a {@link Job}, of a table or part named `job`. */

@@ -1,5 +1,6 @@
 /** Counts the jobs of a recipient that failed in a span and wait for their next attempt, and makes them due now. */
 import type { Db } from '../../postgres/transaction.ts'
+import { IS_TEST } from './contract.ts'
 
 export interface FailedIn {
   recipient: string
@@ -9,9 +10,6 @@ export interface FailedIn {
   since: string
   until: string
 }
-
-/** Tests tell of nothing that has happened: a recovery leaves them out. */
-export const IS_TEST = `'{"isTest": true}'`
 
 /**
  * The jobs of `$2` that no earlier recovery makes due: of those that have not ended, each makes all of its
@@ -55,7 +53,6 @@ export async function recipientsOfWaitingRetries(
   return rows.map(({ recipient }: { recipient: string }) => recipient)
 }
 
-/** Counts them, `most` at most. */
 export async function countWaitingRetries(
   db: Db,
   queue: string,

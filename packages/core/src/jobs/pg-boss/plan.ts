@@ -41,7 +41,7 @@ export async function planQueue(known: Db, plan: Db, queue: string): Promise<voi
   if (!isInstalled || !(await isQueue(known, queue))) {
     // So pg-boss names the table of a queue.
     const hash = createHash('sha224').update(queue).digest('hex')
-    return alterTable(plan, `${JOBS_SCHEMA}.j${hash}`)
+    return alterTable(plan, { name: `${JOBS_SCHEMA}.j${hash}`, isNew: true })
   }
   const table = await unfinishedTableOf(known, queue)
   if (table !== undefined) await alterTable(plan, table)

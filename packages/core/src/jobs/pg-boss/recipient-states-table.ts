@@ -3,7 +3,6 @@ import type { Db } from '../../postgres/transaction.ts'
 
 export interface RecipientRow {
   recipient: string
-  /** Whether no job of the recipient starts. */
   held: boolean
   /** Whether its circuit is open: its last attempts failed. */
   circuitOpen: boolean
@@ -20,18 +19,12 @@ export interface RecipientRow {
   ordered: boolean
 }
 
-export interface RecipientRows {
-  rows: RecipientRow[]
-  /** Changes from then on are not, or not surely, among the rows. */
-  seen: string
-}
-
-/** Those that have changed since `seen` of an earlier call; `null`: all. */
+/** Those that have changed since `seen` of an earlier call, or perhaps did so then; `null`: all. */
 export async function listRecipients(
   db: Db,
   queue: string,
   seen: string | null,
-): Promise<RecipientRows> {
+): Promise<{ rows: RecipientRow[]; seen: string }> {
   const { rows } = await db.query(
     `select pg_snapshot_xmin(pg_current_snapshot())::text as seen,
             (select json_agg(json_build_object(
@@ -128,7 +121,6 @@ export async function deleteUnusedRecipients(
   return rows.map(({ recipient }: { recipient: string }) => recipient)
 }
 
-/** Deletes the rows of recipients that do not exist any more, and the work on them. */
 export async function deleteRecipients(
   db: Db,
   queue: string,
@@ -142,5 +134,27 @@ export async function deleteRecipients(
      )
      delete from svc."__svc.recipient_states" where queue = $1 and recipient = any($2::text[])`,
     [queue, recipients],
+  )
+}
+
+/**
+ * The restrictions of a recipient's attempts; `null` for one that is not set. They hold over all processes. The package
+ * whose recipients they are sets them, by the function "__svc.restrict_recipient".
+ */
+export interface Restrictions {
+  /** The rate: at most `limit` attempts begin in any span of `perSeconds`. */
+  rateLimit: { limit: number; perSeconds: number } | null
+  maxInFlight: number | null
+  /** One job at a time, the oldest first. One that waits for its next attempt holds the others. */
+  ordered: boolean
+}
+
+export const isRestricted = ({ rateLimit, maxInFlight, ordered }: Restrictions): boolean =>
+  rateLimit !== null || maxInFlight !== null || ordered
+
+/** Deletes grants that no rate counts any more: the longest span is a day. */
+export async function sweepGrants(db: Db): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.attempt_grants" where begun_by < now() - interval '2 days'`,
   )
 }

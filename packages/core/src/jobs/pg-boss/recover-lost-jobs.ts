@@ -8,13 +8,11 @@ import { isConnectionError } from '../../postgres/connection-errors.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { DeadProcesses } from '../../processes/dead-processes.ts'
 import { markUnlocked, RUNS } from '../../processes/processes-table.ts'
-import { supervise, type PgBoss } from './boss.ts'
+import type { PgBoss } from './boss.ts'
 import type { Job } from '../job.ts'
 import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
 
-/** How often jobs are looked for that no process works on. */
 export const RECOVERY_SECONDS = 9
-/** How often dead processes are searched for. */
 export const DEATH_WATCH_SECONDS = 2
 /**
  * How often pg-boss makes its own checks: a dozen statements, some of which read all jobs, also a million
@@ -30,7 +28,6 @@ interface Parts {
   boss: PgBoss
   db: Db
   ownId: string
-  /** Whether this process works on a job of the queue, or settles it. */
   holds: (queue: string, jobId: string) => boolean
   dead: Pick<DeadProcesses, 'find' | 'findAgainInMs'>
   /** Settles these jobs of a queue as lost. Returns whether all are settled. */
@@ -40,7 +37,6 @@ interface Parts {
 
 export class LostJobs {
   #parts: Parts
-  /** When a query of this process failed last, by the monotonic clock. */
   #failedAt = -Infinity
   /** When pg-boss last made its checks, likewise. */
   #checkedAt = -Infinity
@@ -98,7 +94,7 @@ export class LostJobs {
       await this.#takeBack([...ofOthers, ...lost])
       if (now - this.#checkedAt < CHECKS_EVERY_MS) return
       this.#checkedAt = now
-      await supervise(boss)
+      await boss.supervise()
     } catch (error) {
       this.databaseFailed()
       throw error
@@ -140,7 +136,6 @@ interface LostJob {
 
 const leaseOf = ({ job: { id, startedOn } }: LostJob): string => `${id} ${startedOn}`
 
-/** At a time; the others follow. */
 const PORTION = 2000
 
 /**

@@ -1,38 +1,11 @@
 /** Makes jobs of dead letters, in portions: with all their attempts, whose numbers go on. */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf } from '../job.ts'
-import { IS_TEST } from './make-retries-due.ts'
+import { IS_TEST } from './contract.ts'
 import { IN_INDEX, isReserved, type DeadLetterSelection, type Moved } from './dead-letters.ts'
 import { retryColumns, type RetrySettings } from '../retry-settings.ts'
 
-/**
- * Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted. Those of a recipient wait with
- * the retries, so that its new ones keep their latency. `$3` to `$6` are `retryColumns`.
- */
-const INSERT_TAKEN = `insert into svc_jobs.job
-       (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
-        retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
-        deletion_seconds, policy, dead_letter)
-     -- With a new id: the row that died keeps its id for up to a minute.
-     select taken.id, $1,
-            case when (select true from svc."__svc.recipient_states" as known
-                        where known.queue = $1 and known.recipient = taken.group_id
-                          and (known.held or known.circuit_open or known.restricted)
-                          for key share) then -2
-                 when taken.group_id is not null then -1 else 0 end,
-            (taken.data - 'unsentSince' - 'publishedRetryLimit') || jsonb_build_object('attemptsBefore',
-              coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
-            taken.group_id is not null, taken.singleton_key, taken.group_id, $3, $4, $5, $6, now(),
-            -- The jobs of an ordered recipient keep the order in which they died.
-            now() + row_number() over (order by taken.id) * interval '1 microsecond',
-            now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
-            queue.deletion_seconds, queue.policy, queue.dead_letter
-       from taken join svc_jobs.queue as queue on queue.name = $1`
-
-/**
- * Makes jobs of a portion of a recipient's dead letters, the oldest first. Two calls at once share the
- * dead letters.
- */
+/** Makes jobs of a portion of the dead letters of a queue, the oldest first. Two calls at once share them. */
 export async function redriveDeadLetters(
   db: Db,
   queue: string,
@@ -44,7 +17,7 @@ export async function redriveDeadLetters(
   const { rows } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
-        where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $7
+        where letter.name = $2 and ${IN_INDEX} and ($7::text is null or letter.singleton_key = $7)
           and ($8::uuid[] is null or letter.id = any($8))
           and ($10::timestamptz is null or letter.id >= svc."__svc.first_uuid"($10))
           and ($11::timestamptz is null or letter.id < svc."__svc.first_uuid"($11))
@@ -59,15 +32,33 @@ export async function redriveDeadLetters(
        returning letter.id, letter.data, letter.singleton_key, letter.group_id,
                  letter.source_retry_count
      ), made as (
-       ${INSERT_TAKEN}
+       insert into svc_jobs.job
+         (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
+          retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
+          deletion_seconds, policy, dead_letter)
+       -- With a new id: the row that died keeps its id for up to a minute.
+       select taken.id, $1,
+              -- Those of a recipient wait with the retries, so that its new ones keep their latency.
+              case when (select true from svc."__svc.recipient_states" as known
+                          where known.queue = $1 and known.recipient = taken.group_id
+                            and (known.held or known.circuit_open or known.restricted)
+                            for key share) then -2
+                   when taken.group_id is not null then -1 else 0 end,
+              (taken.data - 'unsentSince' - 'publishedRetryLimit') || jsonb_build_object('attemptsBefore',
+                coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
+              taken.group_id is not null, taken.singleton_key, taken.group_id, $3, $4, $5, $6, now(),
+              -- The jobs of an ordered recipient keep the order in which they died.
+              now() + row_number() over (order by taken.id) * interval '1 microsecond',
+              now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
+              queue.deletion_seconds, queue.policy, queue.dead_letter
+         from taken join svc_jobs.queue as queue on queue.name = $1
      )
-     select count(*)::int as count, max(id::text collate "C") as "lastId"
-       from portion`,
+     select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
     [
       queue,
       deadLetterQueueOf(queue),
       ...retryColumns(retry),
-      recipient,
+      recipient ?? null,
       ids ?? null,
       portion,
       since ?? null,
@@ -75,52 +66,6 @@ export async function redriveDeadLetters(
       reservedBefore,
       afterId ?? null,
       selection.withoutTests ?? false,
-    ],
-  )
-  return rows[0] as Moved
-}
-
-export interface RequeueSelection {
-  ids?: string[] | undefined
-  afterId: string | null
-  beforeId: string
-}
-
-/**
- * Makes jobs of a portion of the dead letters of a queue without recipients. Only dead letters between `afterId` and `beforeId` are taken.
- */
-export async function requeueDeadLetters(
-  db: Db,
-  queue: string,
-  { ids, afterId, beforeId }: RequeueSelection,
-  retry: RetrySettings,
-  portion: number,
-): Promise<Moved> {
-  const { rows } = await db.query(
-    `with portion as materialized (
-       select letter.id from svc_jobs.job as letter
-        where letter.name = $2 and ${IN_INDEX} and letter.id < $8
-          and ($7::uuid[] is null or letter.id = any($7))
-          and ($10::uuid is null or letter.id > $10)
-        order by letter.id limit $9
-        for update skip locked
-     ), taken as (
-       delete from svc_jobs.job as letter
-        where letter.name = $2 and letter.id = any(array(select id from portion))
-       returning letter.id, letter.data, letter.singleton_key, letter.group_id,
-                 letter.source_retry_count
-     ), made as (
-       ${INSERT_TAKEN}
-     )
-     select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
-    [
-      queue,
-      deadLetterQueueOf(queue),
-      ...retryColumns(retry),
-      ids ?? null,
-      beforeId,
-      portion,
-      afterId,
     ],
   )
   return rows[0] as Moved

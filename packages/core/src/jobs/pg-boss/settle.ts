@@ -3,14 +3,10 @@ import { storableJson } from '../../postgres/storable.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
 
-/** A claim of a job. */
 export type Claim = Pick<Job, 'id' | 'startedOn'>
 
-/** What becomes of the jobs of a batch. */
 export interface Ends {
-  /** They are deleted. */
   done: Job[]
-  /** They are tried again. */
   failed: {
     job: Job
     /** The next attempt does not begin before this time has passed. */
@@ -22,11 +18,9 @@ export interface Ends {
     /** The attempt was not sent, as those before it. */
     isUnsent: boolean
   }[]
-  /** They wait, and no attempt is used up. */
   postponed: { job: Job; delayMs: number; isUnsent: boolean }[]
   /** They wait until their recipient can have them. */
   parked: Job[]
-  /** They become dead letters. */
   dead: { job: Claim; output: object }[]
 }
 
@@ -36,7 +30,6 @@ export interface Rows {
   rows: object[]
 }
 
-/** When a job is attempted again. */
 export interface NextAttempt {
   at: Date
   /** The milliseconds until then by the clock of Postgres, which may differ from that of the process. */

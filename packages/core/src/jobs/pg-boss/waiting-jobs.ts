@@ -124,9 +124,7 @@ export async function claimProbe<Data>(
   return row.isRestricted ? { ...probe, grant: { id: row.grantId, askedAt } } : probe
 }
 
-/** The result of {@link makeWaitingDue}. */
 export interface MadeDue {
-  /** How many jobs became due. */
   count: number
   /** Whether others are not due: more than a portion, or locked by other transactions. */
   hasMore: boolean
@@ -136,13 +134,13 @@ export interface MadeDue {
 
 /**
  * Makes a portion of a recipient's waiting jobs due that are not yet, and whose last attempt began before
- * a moment: `null` for now.
+ * a moment: `null` for now. Another call with the moment of the first one continues.
  */
 export async function makeWaitingDue(
   db: Db,
   queue: string,
   recipient: string,
-  attemptedBefore: string | null,
+  attemptedBefore: string | null = null,
 ): Promise<MadeDue> {
   const { rows } = await db.query(
     // Not now(): the transaction may have begun long before.
@@ -200,4 +198,38 @@ export async function discardWaiting<Data>(
     // pg-boss counts an attempt when the job is fetched.
     return row.startedOn === null ? job : { ...job, attempt: job.attempt + 1 }
   })
+}
+
+/** How many jobs of each of these recipients wait or are attempted, by indexes, up to `most` in all. */
+export async function countJobs(
+  db: Db,
+  queue: string,
+  recipients: string[],
+  most: number,
+): Promise<Map<string, number>> {
+  if (recipients.length === 0) return new Map()
+  const { rows } = await db.query(
+    `select wanted.group_id as "recipient", least($3, waiting.jobs + active.jobs)::int as jobs
+       from unnest($2::text[]) as wanted (group_id)
+      cross join lateral (
+        select count(*) as jobs from (
+          select from unnest(array[-2, -1, 0]) as lane
+           cross join lateral (
+             select from svc_jobs.job
+              where name = $1 and priority = lane and singleton_key = wanted.group_id
+                and blocked and state < 'active'
+              limit $3) as job
+           limit $3) as found
+      ) as waiting
+      cross join lateral (
+        select count(*) as jobs from (
+          select from svc_jobs.job
+           where name = $1 and group_id = wanted.group_id and state = 'active'
+           limit $3) as found
+      ) as active`,
+    [queue, recipients, most],
+  )
+  return new Map(
+    rows.map(({ recipient, jobs }: { recipient: string; jobs: number }) => [recipient, jobs]),
+  )
 }

@@ -7,10 +7,9 @@ import type { AttemptEnd, AttemptTelemetry } from '../../telemetry/attempt-telem
 import { errorTypeOf } from '../../telemetry/metrics.ts'
 import { LANES, type FanOutJob, type Job, type Lane } from '../job.ts'
 import { BEGINS_WITHIN_MS } from '../pg-boss/claim-ordered-or-limited.ts'
-import { isLastOf, type Outcome, type Worker } from '../worker.ts'
+import { isLastOf, unsentOutcome, type Outcome, type Worker } from '../worker.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
 import type { Slots } from './slots.ts'
-import { unsentOutcome } from './unsent-outcome.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Attempt {
@@ -34,7 +33,6 @@ interface Parts {
    * the host would see the values of that request, such as its tenant.
    */
   asAtBoot: <T>(run: () => T) => T
-  /** Whether no attempt may begin now. */
   isPaused: () => boolean
   began(job: Job): void
   /** Its slot of the lane is free. `tookMs`: 0 where the attempt did not run to its end. */

@@ -21,7 +21,6 @@ export class FetchAhead {
     this.#concurrency = concurrency
   }
 
-  /** Records the duration of an attempt. */
   record(ms: number): void {
     this.#meanMs =
       this.#meanMs === Infinity ? ms : this.#meanMs + (ms - this.#meanMs) * WEIGHT_OF_ONE

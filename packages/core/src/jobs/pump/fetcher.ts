@@ -28,7 +28,6 @@ export class Fetcher {
     this.#parts = parts
   }
 
-  /** How long no job has come. */
   get idleMs(): number {
     return performance.now() - this.#lastJobAt
   }
@@ -49,7 +48,6 @@ export class Fetcher {
     return Math.min(LARGEST_FETCH, Math.max(0, slots.free('first') - kept))
   }
 
-  /** Whether too many outcomes wait to be settled. */
   hasTooManyUnsettled(): boolean {
     const { outcomes, slots } = this.#parts
     return outcomes.fresh > Math.max(slots.concurrency, MOST_UNSETTLED)
@@ -70,7 +68,6 @@ export class Fetcher {
     return jobs
   }
 
-  /** A fetch or a claim for the free slots of this lane has ended. */
   filled(lane: Lane, tookMs: number): void {
     this.#parts.slots.refilled(lane, tookMs, performance.now())
   }

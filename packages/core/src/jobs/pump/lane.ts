@@ -21,9 +21,7 @@ interface Parts {
   table: QueueTable
   db: Db
   polls: QueuePolls
-  /** Names this process in the jobs that it claims. */
   owner: string
-  /** Whether this process receives notifications. */
   isNotified: () => boolean
   recipients: Pick<RecipientScheduler, 'allow' | 'hasRoom'>
   fetcher: Fetcher
@@ -39,7 +37,6 @@ interface Parts {
  */
 type Result = 'no room' | 'full' | 'capped' | 'drained'
 
-/** How long to wait for free slots before the next check. */
 const NO_ROOM_MS = 25
 /** Jobs of a recipient in one turn; more where few recipients wait. */
 const TURN = 8
@@ -72,7 +69,6 @@ export class Lane {
     this.#isByDue = parts.lane === 'retry'
   }
 
-  /** The lane may have jobs by now. */
   expect(): void {
     this.#isPolled = false
   }

@@ -25,7 +25,6 @@ interface Parts {
   settle(batch: JobOutcome[], lockMs: number, isRecorded: boolean): Promise<unknown>
   /** Called after each batch. */
   settled(): void
-  /** These jobs are settled, or given up. */
   forget(jobs: Job[]): void
   log: { error(details: object, message: string): void }
 }
@@ -71,7 +70,6 @@ export class OutcomeBuffer {
     return this.#waiting.length + this.#refused.size
   }
 
-  /** How many have not been tried yet. */
   get fresh(): number {
     return this.#waiting.length
   }

@@ -7,7 +7,6 @@ import type { Lane } from '../job.ts'
 
 /** How long a queue must be without a job to count as idle. */
 export const IDLE_AFTER_MS = 5000
-/** How long it must be without one to be polled rarely. */
 const AT_REST_AFTER_MS = 60_000
 
 /** `isNotified`: whether this process receives notifications; behind a pooler it does not. */
@@ -29,6 +28,5 @@ export const msUntilPoll = (everyMs: number, now: number): number =>
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
-/** The pause after `failures` failed fetches in a row. */
 export const pauseMsAfter = (failures: number): number =>
   Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** Math.min(failures - 1, 10))

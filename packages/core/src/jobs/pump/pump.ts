@@ -4,43 +4,38 @@
  * notification. The pump refills its slots as attempts end, and settles outcomes in batches.
  */
 import type { Database } from '../../postgres/pools.ts'
-import { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
-import { LANES, type Job, type Lane as LaneName } from '../job.ts'
-import { QueueTable } from '../pg-boss/queue-table.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
-import type { Outcome, Worker } from '../worker.ts'
+import { LANES, type Job, type Lane as LaneName } from '../job.ts'
 import type { Pauses } from '../pauses.ts'
+import { findClaimed } from '../pg-boss/jobs-table.ts'
+import { QueueTable } from '../pg-boss/queue-table.ts'
+import { claimProbe } from '../pg-boss/waiting-jobs.ts'
+import { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
+import type { Outcome, Settled, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
-import { DirectClaims } from './direct-claims.ts'
-import { Fetcher } from './fetcher.ts'
+import { DueTimes } from './due-times.ts'
 import { FetchAhead } from './fetch-ahead.ts'
+import { Fetcher } from './fetcher.ts'
 import { Lane, roomOfFetch } from './lane.ts'
-import { LaneDueTimes } from './due-times.ts'
-import { LaneLoops, type PumpLog } from './lane-loops.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
-import { IDLE_AFTER_MS } from './poll-interval.ts'
+import { IDLE_AFTER_MS, pauseMsAfter } from './poll-interval.ts'
 import type { QueuePolls } from './queue-polls.ts'
-import { RetryLane } from './retry-lane.ts'
 import { mayWait, settleBatch } from './settle.ts'
 import { Slots } from './slots.ts'
+import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
   worker: Worker
   database: Pick<Database, 'workerPool' | 'background'>
   polls: QueuePolls
-  log: PumpLog
-  /** Names this process in the jobs that it claims. */
+  log: Record<'error' | 'info', (details: object, message: string) => void>
   owner: string
-  /** Whether this process receives notifications. */
   isNotified: () => boolean
   /** This pump has written to the table of recipients: other processes read it again. */
   recipientsWritten(): void
-  /** Outcomes have been settled. */
   settled(): void
-  /** A fetch has failed. */
   fetchFailed: () => void
   telemetry: AttemptTelemetry
-  /** See `Attempts`. */
   asAtBoot: <T>(run: () => T) => T
   pauses: Pick<Pauses, 'has' | 'holds' | 'mayHold'>
 }
@@ -49,37 +44,46 @@ const DRAIN_SECONDS = 10
 /** How long a paused queue waits before it asks again, unless it is told. */
 const PAUSED_MS = 1000
 const PAUSED_NOTIFIED_MS = 10_000
+/** Of the retry lane, between two claims of jobs that wait aside. */
+const SHORTEST_WAIT_MS = 50
 
 export class Pump {
-  readonly worker: Worker
-  /** Claims without a fetch. */
-  readonly claims: DirectClaims
+  #parts: Parts
   #recipients: RecipientScheduler
   #fetcher: Fetcher
   #attempts: Attempts
   #outcomes: OutcomeBuffer
   /** The jobs that this process has claimed and not settled, by their ids. */
   #held = new Map<string, Job>()
-  #lanes: Record<LaneName, Lane>
-  #retryLane: RetryLane
-  #loops: LaneLoops
   #slots: Slots
-  #dueTimes = new LaneDueTimes((lane) => this.#wakeLane(lane))
+  #lanes: Record<LaneName, Lane>
+  #sleeps: Record<LaneName, WakeableSleep>
+  #loops: Promise<void>[] = []
+  #dueTimes = {
+    first: new DueTimes(() => this.#wakeLane('first')),
+    retry: new DueTimes(() => this.#wakeLane('retry')),
+  }
+  /** Retries and jobs aside take turns, where there is room for one of them. */
+  #isTurnOfAside = false
+  /** The last claim of jobs that wait aside had room for no more. */
+  #mayClaimMore = false
+  /** Whether jobs may be claimed without a fetch. */
+  #mayClaim = false
   #isStopping = false
 
   constructor(parts: Parts) {
-    const { worker, database, log, owner, isNotified, pauses } = parts
-    const { queue } = worker
+    const { worker, database, log, owner, isNotified, pauses, polls } = parts
+    const { queue, read } = worker
+    const withoutRecipients = worker.withoutRecipients === true
     const db = database.workerPool
-    this.worker = worker
     const table = new QueueTable(queue)
     const slots = new Slots(worker.concurrency)
     const fetchAhead = new FetchAhead(worker.concurrency)
     const recipients = new RecipientScheduler({
       queue,
       table,
-      withoutRecipients: worker.withoutRecipients === true,
-      read: worker.read,
+      withoutRecipients,
+      read,
       windows: slots.windows,
       database,
       log,
@@ -88,19 +92,15 @@ export class Pump {
       changed: () => parts.recipientsWritten(),
       wake: () => this.#wakeLane('retry'),
       moved: () => this.wakeAll(),
-      wakeClaims: () => this.#loops.wake('retry'),
+      wakeClaims: () => this.#sleeps.retry.wake(),
     })
     const held = this.#held
     const outcomes = new OutcomeBuffer({
       mayWait: (outcome) => worker.settlesTogether === true && mayWait(outcome),
-      settle: async (batch, lockMs, isRecorded) => {
-        const recorder = isRecorded ? worker : { queue }
-        await settleBatch(db, recorder, batch, lockMs, (settled) => {
-          for (const one of settled) {
-            if (!recipients.isCircuitOpen(one.job.recipient)) this.#dueTimes.note(one)
-          }
-        })
-      },
+      settle: (batch, lockMs, isRecorded) =>
+        settleBatch(db, isRecorded ? worker : { queue }, batch, lockMs, (settled) => {
+          for (const one of settled) this.#noteDue(one)
+        }),
       settled: () => {
         this.#wakeLanesWithRoom(null)
         parts.settled()
@@ -126,10 +126,10 @@ export class Pump {
     })
     const fetcher = new Fetcher({ slots, fetchAhead, recipients, held, attempts, outcomes })
     const ofLane = {
-      withoutRecipients: worker.withoutRecipients === true,
+      withoutRecipients,
       table,
       db: db.prepared,
-      polls: parts.polls,
+      polls,
       owner,
       isNotified,
       recipients,
@@ -140,75 +140,44 @@ export class Pump {
       lane: 'first',
       room: () => ({ first: roomOfFetch(fetcher.room('first'), first.needsRoom), retry: 0 }),
     })
-    const retries = new Lane({
-      ...ofLane,
-      lane: 'retry',
-      room: () => RetryLane.room(fetcher, first),
-    })
-    const giveBack = (jobs: Job[]) => {
-      for (const job of jobs) outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
-    }
-    const isPaused = () => pauses.mayHold(queue)
-    const ofClaims = {
-      queue,
-      db,
-      owner,
-      slots,
-      recipients,
-      fetcher,
-      first,
-      giveBack,
-      isPaused,
-      log,
-    }
-    this.claims = new DirectClaims(ofClaims)
-    const wakeLanesWithRoom = () => this.#wakeLanesWithRoom(null)
+    const retry = new Lane({ ...ofLane, lane: 'retry', room: () => this.#roomOfRetries() })
+    this.#parts = parts
     this.#slots = slots
     this.#recipients = recipients
     this.#outcomes = outcomes
     this.#attempts = attempts
     this.#fetcher = fetcher
-    this.#lanes = { first, retry: retries }
-    this.#retryLane = new RetryLane({
-      fetcher,
-      recipients,
-      first,
-      retries,
-      slots,
-      wakeLanesWithRoom,
-    })
-    const unlessPaused = (refill: () => Promise<number>) => async () =>
-      (await pauses.holds(queue)) ? (isNotified() ? PAUSED_NOTIFIED_MS : PAUSED_MS) : refill()
-    const refills = {
-      first: unlessPaused(() => first.fill()),
-      retry: unlessPaused(() => this.#retryLane.refill()),
-    }
-    const { fetchFailed } = parts
-    const inTurns = worker.concurrency === 1
-    this.#loops = new LaneLoops({ queue, inTurns, refills, fetchFailed, log })
+    this.#lanes = { first, retry }
+    const sleep = new WakeableSleep()
+    this.#sleeps = { first: this.#inTurns ? sleep : new WakeableSleep(), retry: sleep }
+  }
+
+  get worker(): Worker {
+    return this.#parts.worker
   }
 
   start(): void {
-    this.#loops.start()
-    this.claims.open()
+    const loops: LaneName[][] = this.#inTurns ? [['first', 'retry']] : [['first'], ['retry']]
+    this.#loops = loops.map((lanes) => this.#run(lanes))
+    this.#mayClaim = true
   }
 
-  /** Attempts that are being made. */
   get inFlight(): number {
     return this.#slots.running
   }
 
-  /** Whether this process works on the job, or settles it. */
   holds(jobId: string): boolean {
     return this.#held.has(jobId)
   }
 
-  /** How long no job has come. */
-  get idleMs(): number {
-    return this.#fetcher.idleMs
+  /** Slots for first attempts that a publish may take; 0 while other jobs wait for them. */
+  roomForPublish(): number {
+    if (!this.#mayClaimNow || this.#lanes.first.needsRoom || this.#fetcher.hasTooManyUnsettled()) {
+      return 0
+    }
+    return Math.max(0, this.#slots.free('first'))
   }
 
-  /** Recipients that have all the slots that they may have. */
   fullRecipients(): string[] {
     return this.#recipients.full()
   }
@@ -218,6 +187,50 @@ export class Pump {
     return this.#recipients.restricted.endedJobs
   }
 
+  beginCommitted(jobs: Job[]): void {
+    this.#slots.reserve('first', jobs.length)
+    this.#fetcher.admitAndBegin(jobs, 0, 'first', false)
+  }
+
+  /**
+   * Begins those jobs of a publish that exist: its transaction is committed, and may have rolled back
+   * some of them before. Where they cannot be looked up now, they are given back: no attempt is used up.
+   */
+  async beginIfCommitted(jobs: Job[]): Promise<void> {
+    const { database, log } = this.#parts
+    const { queue } = this.worker
+    try {
+      const existing = await findClaimed(database.workerPool, queue, jobs)
+      this.beginCommitted(jobs.filter(({ id }) => existing.has(id)))
+    } catch (error) {
+      log.error({ err: error, queue }, 'could not start claimed jobs; they are given back')
+      for (const job of jobs)
+        this.#outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
+    }
+  }
+
+  /** Begins one job of a held recipient, where there is a slot. Returns whether there was a job. */
+  async probe(recipient: string): Promise<boolean> {
+    const { database, owner } = this.#parts
+    if (!this.#mayClaimNow || this.#slots.free('retry') < 1) return false
+    this.#slots.reserve('retry', 1)
+    let job: Job | undefined
+    try {
+      job = await claimProbe(database.workerPool, this.worker.queue, recipient, owner)
+    } finally {
+      if (!job) this.#slots.release('retry', 1)
+    }
+    if (!job) return false
+    this.#recipients.begin(recipient)
+    this.#fetcher.beginAdmitted([job], 1)
+    return true
+  }
+
+  /** Claims nothing more without a fetch. */
+  stopClaiming(): void {
+    this.#mayClaim = false
+  }
+
   /** Whether this process claims the next job of this restricted recipient by itself, and has a slot for it. */
   claimsNext(recipient: string): boolean {
     return (
@@ -225,25 +238,21 @@ export class Pump {
     )
   }
 
-  /** There may be new jobs. */
   wake(): void {
     this.#wakeLane('first')
     // Redriven and resumed jobs wait in the retry lane, which an idle pump rarely polls.
-    if (this.idleMs > IDLE_AFTER_MS) this.#wakeLane('retry')
+    if (this.#fetcher.idleMs > IDLE_AFTER_MS) this.#wakeLane('retry')
   }
 
-  /** There are jobs in either lane. */
   wakeAll(): void {
     for (const lane of LANES) this.#wakeLane(lane)
   }
 
-  /** The table of recipients has changed. */
   recipientsChanged(): void {
     this.#recipients.refreshSoon()
     this.#recipients.recipientsReady(null)
   }
 
-  /** There are jobs to claim of these recipients; `null`: of any restricted one. */
   recipientsReady(recipients: readonly string[] | null): void {
     this.#recipients.recipientsReady(recipients)
   }
@@ -254,18 +263,112 @@ export class Pump {
    */
   async stop(): Promise<void> {
     this.#isStopping = true
-    this.claims.close()
-    await this.#loops.stop()
+    this.stopClaiming()
+    for (const lane of LANES) this.#sleeps[lane].wake()
+    await Promise.all(this.#loops)
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
     await this.#recipients.stop()
     await this.#outcomes.close()
-    this.#dueTimes.stop()
+    for (const lane of LANES) this.#dueTimes[lane].stop()
+  }
+
+  /**
+   * Whether the lanes take turns in one loop: there is one slot. Otherwise no lane waits for the
+   * other's fetch.
+   */
+  get #inTurns(): boolean {
+    return this.worker.concurrency === 1
+  }
+
+  get #mayClaimNow(): boolean {
+    return this.#mayClaim && !this.#parts.pauses.mayHold(this.worker.queue)
+  }
+
+  /** Refills these lanes in turn, until the pump stops. */
+  async #run(turns: LaneName[]): Promise<void> {
+    const { fetchFailed, log } = this.#parts
+    const { queue } = this.worker
+    const sleep = this.#sleeps[turns[0] ?? 'first']
+    let failures = 0
+    while (!this.#isStopping) {
+      try {
+        let waitMs = Infinity
+        for (const lane of turns) waitMs = Math.min(waitMs, await this.#refill(lane))
+        turns.reverse()
+        if (failures > 0) log.info({ queue }, 'fetching jobs works again')
+        failures = 0
+        if (waitMs > 0) await sleep.sleep(waitMs)
+      } catch (error) {
+        fetchFailed()
+        if (failures === 0) log.error({ err: error, queue }, 'could not fetch jobs; it tries again')
+        await sleep.sleep(pauseMsAfter(++failures))
+      }
+    }
+  }
+
+  /** Returns how long to wait before the next time, unless the lane is woken. */
+  async #refill(lane: LaneName): Promise<number> {
+    const { pauses, isNotified } = this.#parts
+    if (await pauses.holds(this.worker.queue)) return isNotified() ? PAUSED_NOTIFIED_MS : PAUSED_MS
+    return lane === 'first' ? this.#lanes.first.fill() : this.#refillRetries()
+  }
+
+  /**
+   * Fetches retries, and claims jobs that wait aside, by their recipients in turns. Each has half of the room while
+   * both wait. They may use free slots of the first lane as well while no job waits there.
+   */
+  async #refillRetries(): Promise<number> {
+    const recipients = this.#recipients
+    const { retry } = this.#lanes
+    await recipients.refresh(this.#fetcher.idleMs > IDLE_AFTER_MS)
+    this.#mayClaimMore = await this.#claimAside()
+    const waitMs = await retry.fill()
+    // The receiver of a recipient may hang: then the retry lane needs its slots for the other recipients.
+    this.#slots.keepForRetries(retry.isUsed || recipients.exist)
+    this.#wakeLanesWithRoom(null)
+    if (this.#mayClaimMore) return 0
+    const claimInMs = Math.max(SHORTEST_WAIT_MS, recipients.claimableInMs())
+    return Math.min(waitMs, claimInMs, recipients.refreshInMs())
+  }
+
+  async #claimAside(): Promise<boolean> {
+    const fetcher = this.#fetcher
+    if (this.#recipients.claimableInMs() > 0) return false
+    const { retry, first } = this.#roomOfRetries()
+    const room = { retry: this.#shareOf(retry), first }
+    if (room.retry + room.first === 0) return false
+    const startedAt = performance.now()
+    const jobs = await fetcher.claimInto(room, () => this.#recipients.claimAside(room))
+    if (jobs.length === 0) return false
+    fetcher.filled('retry', performance.now() - startedAt)
+    fetcher.beginAdmitted(jobs, room.retry)
+    return true
+  }
+
+  /** The slots that retries may fill. */
+  #roomOfRetries(): Record<LaneName, number> {
+    const retry = this.#fetcher.room('retry')
+    return { retry, first: retry > 0 && !this.#lanes.first.hasMore ? this.#fetcher.spareRoom() : 0 }
+  }
+
+  #shareOf(room: number): number {
+    if (!this.#lanes.retry.needsRoom || room === 0) return room
+    if (room !== 1) return Math.ceil(room / 2)
+    this.#isTurnOfAside = !this.#isTurnOfAside
+    return this.#isTurnOfAside ? 1 : 0
   }
 
   #attemptEnded(job: Job, outcome: Outcome, tookMs: number): void {
     this.#outcomes.add({ job, outcome, endedAt: performance.now() })
     this.#recipients.ended(job, outcome, tookMs)
     this.#wakeLanesWithRoom(job.recipient)
+  }
+
+  /** A postponed job that is due at once stays in its lane, which is either. */
+  #noteDue({ job, result, nextAttemptInMs }: Settled): void {
+    if (nextAttemptInMs === null || this.#recipients.isCircuitOpen(job.recipient)) return
+    this.#dueTimes.retry.add(nextAttemptInMs)
+    if (result === 'postponed') this.#dueTimes.first.add(nextAttemptInMs)
   }
 
   /** An attempt has ended or was settled: one of the recipient, where that may have a free slot now. */
@@ -275,11 +378,11 @@ export class Pump {
       if (this.#lanes[lane].mayBringMore(recipient) && fetcher.room(lane) > 0) this.#wakeLane(lane)
     }
     // Without a fetch of retries: one for each attempt would find nothing.
-    if (this.#retryLane.mayClaimMore && this.#fetcher.room('retry') > 0) this.#loops.wake('retry')
+    if (this.#mayClaimMore && fetcher.room('retry') > 0) this.#sleeps.retry.wake()
   }
 
   #wakeLane(lane: LaneName): void {
     this.#lanes[lane].expect()
-    this.#loops.wake(lane)
+    this.#sleeps[lane].wake()
   }
 }

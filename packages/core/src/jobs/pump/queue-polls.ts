@@ -18,7 +18,6 @@ export class QueuePolls {
     this.#db = db
   }
 
-  /** Whether a lane of a queue may have jobs that are due. */
   async isDue(queue: string, lane: Lane): Promise<boolean> {
     this.#asked.push({ queue, lane })
     this.#answer ??= this.#ask()

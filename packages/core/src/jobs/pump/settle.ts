@@ -97,7 +97,6 @@ function failedOf(
   }
 }
 
-/** Those that were changed. */
 const settledOf = (all: readonly Ended[], changed: Map<string, NextAttempt | null>): Settled[] =>
   all.flatMap((ended) => {
     const next = changed.get(ended.job.id)

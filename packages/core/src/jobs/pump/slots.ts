@@ -21,7 +21,6 @@ const LONGEST_PAUSE_MS = 100
 
 export class Slots {
   readonly concurrency: number
-  /** Slots of each lane. */
   readonly windows: Record<Lane, number>
   #counts: Record<Lane, Counts> = {
     first: { reserved: 0, running: 0 },
@@ -85,7 +84,6 @@ export class Slots {
     return isFree && first.running + retry.running < this.concurrency
   }
 
-  /** An attempt starts in a slot that is reserved. */
   start(lane: Lane): void {
     this.#counts[lane].running++
   }
@@ -95,7 +93,6 @@ export class Slots {
     this.#counts[lane].reserved--
   }
 
-  /** Slots that are reserved, of both lanes. */
   get used(): number {
     return this.#counts.first.reserved + this.#counts.retry.reserved
   }

@@ -65,7 +65,6 @@ export function belowLimit(limits: readonly ClaimLimit[], jobs: readonly Job[]):
   )
 }
 
-/** How many of these jobs each recipient has. */
 export function countsOf(jobs: readonly Job[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { recipient } of jobs)

@@ -20,12 +20,10 @@ export class GrantReports {
     this.#put(job, now - tookMs, tookMs)
   }
 
-  /** No attempt was made. */
   givenBack(job: Job): void {
     this.#put(job, null, null)
   }
 
-  /** The pending reports of these recipients. */
   of(recipients: readonly string[]): GrantReport[] {
     return recipients.flatMap((recipient) => [...(this.#reports.get(recipient)?.values() ?? [])])
   }

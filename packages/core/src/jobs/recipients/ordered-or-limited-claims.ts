@@ -54,7 +54,6 @@ export class RestrictedClaims {
     return jobs
   }
 
-  /** The table of recipients was read. */
   refreshed(): void {
     this.#reports.keepOnly((recipient) => this.#parts.states.isRestricted(recipient))
   }

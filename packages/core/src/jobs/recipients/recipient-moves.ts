@@ -1,10 +1,11 @@
 /**
- * Writes circuits that have changed to the table of recipients, and moves the waiting jobs of recipients, in the background:
+ * Writes circuits that have changed to the table of recipients, adopts those of other processes, and moves the waiting jobs of recipients, in the background:
  * aside, so that no fetch passes them, and back into the lanes.
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import { moveJobs } from '../pg-boss/waiting-jobs.ts'
+import type { RecipientLimits } from './recipient-limits.ts'
 import type { RecipientStates } from './recipient-states.ts'
 import { deleteUnusedRecipients, setCircuits } from '../pg-boss/recipient-states-table.ts'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
@@ -14,11 +15,11 @@ interface Parts {
   queue: string
   background: Database['background']
   states: RecipientStates
+  limits: Pick<RecipientLimits, 'open' | 'setCircuit'>
   log: { error(details: object, message: string): void }
   /** The table of recipients has changed: other processes read it again. */
   changed: () => void
   refreshSoon: () => void
-  /** Jobs have come back into the lanes. */
   moved: () => void
 }
 
@@ -38,6 +39,8 @@ export class RecipientMoves {
   #parts: Parts
   /** Circuits that have changed here, and are not in the table yet. */
   #circuits = new Map<string, boolean>()
+  /** Recipients whose circuit this process has opened since it read the table last. */
+  #openedHere = new Set<string>()
   #writeNotBefore = 0
   #writeTimer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
@@ -51,13 +54,28 @@ export class RecipientMoves {
     this.#parts = parts
   }
 
+  /** An attempt of this process has opened or closed the circuit. */
   circuitChanged(recipient: string, isOpen: boolean): void {
+    if (isOpen) this.#openedHere.add(recipient)
+    else this.#openedHere.delete(recipient)
     this.#circuits.set(recipient, isOpen)
     this.#writeSoon()
   }
 
-  hasUnwritten(recipient: string): boolean {
-    return this.#circuits.has(recipient)
+  get openedHere(): ReadonlySet<string> {
+    return this.#openedHere
+  }
+
+  /** The table has been read: what it says of circuits holds, save of those whose change here is not in it yet. */
+  adoptCircuits(): void {
+    const { states, limits } = this.#parts
+    for (const recipient of this.#openedHere) {
+      if (!this.#circuits.has(recipient)) this.#openedHere.delete(recipient)
+    }
+    for (const recipient of [...limits.open(), ...states.open]) {
+      if (this.#circuits.has(recipient)) continue
+      limits.setCircuit(recipient, states.open.has(recipient))
+    }
   }
 
   run(): void {

@@ -7,7 +7,6 @@ import type { Job, Lane } from '../job.ts'
 import { claimAside } from '../pg-boss/claim-jobs.ts'
 import type { QueueTable } from '../pg-boss/queue-table.ts'
 import type { Outcome } from '../worker.ts'
-import { Circuits } from './circuits.ts'
 import { belowLimit, claimLimits, type ClaimLimit } from './claim-limits.ts'
 import { successOf } from './recipient-answers.ts'
 import { RecipientLimits, type Allowed } from './recipient-limits.ts'
@@ -21,20 +20,16 @@ interface Parts {
   queue: string
   table: QueueTable
   withoutRecipients: boolean
-  /** See `Worker.read`. */
   read: string | undefined
   windows: Record<Lane, number>
   database: Pick<Database, 'workerPool' | 'background'>
   log: { error(details: object, message: string): void }
-  /** Names this process in the jobs that it claims. */
   owner: string
-  /** Whether this process receives notifications. */
   isNotified: () => boolean
   /** The table of recipients has changed: other processes read it again. */
   changed: () => void
   /** The table of recipients has changed: there may be jobs to claim. */
   wake: () => void
-  /** Jobs have come back into the lanes. */
   moved: () => void
   /** There may be jobs of restricted recipients to claim. */
   wakeClaims: () => void
@@ -47,7 +42,6 @@ export class RecipientScheduler {
   #limits: RecipientLimits
   #states = new RecipientStates()
   #moves: RecipientMoves
-  #circuits: Circuits
   /** The jobs of recipients whose restrictions hold over all processes. */
   readonly restricted: RestrictedClaims
   #refreshTimes = new RefreshTimes()
@@ -59,26 +53,21 @@ export class RecipientScheduler {
   #isTurnOfOthers = false
 
   constructor(parts: Parts) {
-    const { queue, database } = parts
+    const { database } = parts
     this.#parts = parts
     this.#limits = new RecipientLimits(parts.windows)
     this.#moves = new RecipientMoves({
       ...parts,
       background: (work, limit) => database.background(work, limit),
       states: this.#states,
+      limits: this.#limits,
       refreshSoon: () => this.refreshSoon(),
     })
-    this.#circuits = new Circuits(this.#limits, (recipient) => this.#moves.hasUnwritten(recipient))
-    const { read, owner, isNotified, wakeClaims } = parts
-    const db = database.workerPool.prepared
     this.restricted = new RestrictedClaims({
-      queue,
-      read,
-      db,
+      ...parts,
+      db: database.workerPool.prepared,
       states: this.#states,
-      owner,
-      isNotified,
-      wake: wakeClaims,
+      wake: parts.wakeClaims,
     })
   }
 
@@ -87,7 +76,6 @@ export class RecipientScheduler {
     return this.#exist
   }
 
-  /** The table of recipients has changed. */
   refreshSoon(): void {
     this.#refreshTimes.soon()
     this.#parts.wake()
@@ -112,7 +100,7 @@ export class RecipientScheduler {
     try {
       await this.#readRecipients()
       this.restricted.refreshed()
-      this.#circuits.adopt(this.#states.open)
+      this.#moves.adoptCircuits()
     } finally {
       const table = { hasRows: this.#states.size > 0, isNotified: isNotified(), isIdle }
       this.#refreshTimes.ended(performance.now(), table)
@@ -144,7 +132,7 @@ export class RecipientScheduler {
   allow(lane: Lane, share: number, uncontended: boolean): Allowed {
     const allowed = this.#limits.allow(lane, share, performance.now(), uncontended)
     for (const recipient of this.#states.inLanes) allowed.caps[recipient] = 0
-    for (const recipient of this.#circuits.openedHere) allowed.caps[recipient] = 0
+    for (const recipient of this.#moves.openedHere) allowed.caps[recipient] = 0
     return allowed
   }
 
@@ -155,7 +143,7 @@ export class RecipientScheduler {
 
   /** Whether the jobs of the recipient belong aside: one that was fetched all the same goes there. */
   belongsAside(recipient: string): boolean {
-    return this.#states.belongsAside(recipient) || this.#circuits.openedHere.has(recipient)
+    return this.#states.belongsAside(recipient) || this.#moves.openedHere.has(recipient)
   }
 
   /** Recipients that have all the slots of the first lane that they may have. */
@@ -183,7 +171,6 @@ export class RecipientScheduler {
     if (job.grant) this.restricted.ended(job, outcome, tookMs)
     const change = this.#limits.ended(recipient, successOf(outcome), tookMs, performance.now())
     if (change === undefined) return
-    this.#circuits.changed(recipient, change === 'opened')
     this.#moves.circuitChanged(recipient, change === 'opened')
   }
 
@@ -237,7 +224,6 @@ export class RecipientScheduler {
     }
   }
 
-  /** See `RecipientStates`. */
   claimsNext(recipient: string): boolean {
     return this.#states.claimsNext(recipient)
   }

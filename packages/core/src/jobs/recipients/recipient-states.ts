@@ -52,6 +52,11 @@ const belongsAside = ({ row: { held, circuitOpen, restricted } }: State): boolea
 const isClaimable = ({ row: { held, circuitOpen, restricted } }: State): boolean =>
   !held && (circuitOpen || restricted)
 
+function setMember(set: Set<string>, recipient: string, isIn: boolean): void {
+  if (isIn) set.add(recipient)
+  else set.delete(recipient)
+}
+
 const LONGEST_PAUSE_MS = 8000
 /** With an open circuit the next attempt shows whether the receiver works again. */
 const LONGEST_PAUSE_OPEN_MS = 1000
@@ -87,18 +92,16 @@ export class RecipientStates {
   /** Applies the rows of the table, or those that have changed. Recipients that were in it before keep their turn. */
   apply(rows: RecipientRow[], areAll: boolean): void {
     for (const row of rows) {
-      const state = stateOf(row, this.#states.get(row.recipient))
-      this.#states.set(row.recipient, state)
-      if (row.ordered) this.#ordered.add(row.recipient)
-      else this.#ordered.delete(row.recipient)
-      if (row.circuitOpen) this.#open.add(row.recipient)
-      else this.#open.delete(row.recipient)
-      if (belongsAside(state) && !state.isAside) this.#inLanes.add(row.recipient)
-      else this.#inLanes.delete(row.recipient)
-      if (belongsAside(state)) this.#back.delete(row.recipient)
-      else this.#back.add(row.recipient)
-      if (isClaimable(state)) this.#turns.set(row.recipient, state)
-      else this.#turns.delete(row.recipient)
+      const { recipient, ordered, circuitOpen } = row
+      const state = stateOf(row, this.#states.get(recipient))
+      const isAside = belongsAside(state)
+      this.#states.set(recipient, state)
+      setMember(this.#ordered, recipient, ordered)
+      setMember(this.#open, recipient, circuitOpen)
+      setMember(this.#inLanes, recipient, isAside && !state.isAside)
+      setMember(this.#back, recipient, !isAside)
+      if (isClaimable(state)) this.#turns.set(recipient, state)
+      else this.#turns.delete(recipient)
     }
     if (!areAll) return
     const those = new Set(rows.map(({ recipient }) => recipient))
@@ -107,14 +110,8 @@ export class RecipientStates {
 
   /** These recipients have no row any more. */
   forget(recipients: readonly string[]): void {
-    for (const recipient of recipients) {
-      this.#states.delete(recipient)
-      this.#ordered.delete(recipient)
-      this.#open.delete(recipient)
-      this.#inLanes.delete(recipient)
-      this.#back.delete(recipient)
-      this.#turns.delete(recipient)
-    }
+    const all = [this.#states, this.#turns, this.#ordered, this.#open, this.#inLanes, this.#back]
+    for (const known of all) for (const recipient of recipients) known.delete(recipient)
   }
 
   get size(): number {
@@ -136,7 +133,6 @@ export class RecipientStates {
     return spanMs + Math.min(spanMs / 2, 1000)
   }
 
-  /** Recipients whose jobs belong aside, and may wait in the lanes. */
   get inLanes(): ReadonlySet<string> {
     return this.#inLanes
   }
@@ -149,12 +145,10 @@ export class RecipientStates {
     }
   }
 
-  /** Recipients whose jobs come back into the lanes. */
   get back(): ReadonlySet<string> {
     return this.#back
   }
 
-  /** Recipients whose circuit is open by the table. */
   get open(): ReadonlySet<string> {
     return this.#open
   }
@@ -211,7 +205,6 @@ export class RecipientStates {
     return hasNext
   }
 
-  /** There may be jobs of these restricted recipients to claim. */
   ready(recipients: readonly string[]): void {
     for (const recipient of recipients) {
       const state = this.#states.get(recipient)
@@ -248,7 +241,6 @@ export class RecipientStates {
     return true
   }
 
-  /** A claim of these restricted recipients begins. */
   claimBegins(recipients: readonly string[]): void {
     for (const recipient of recipients) {
       const state = this.#states.get(recipient)

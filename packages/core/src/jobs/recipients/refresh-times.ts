@@ -16,7 +16,6 @@ export class RefreshTimes {
   #notBefore = 0
   #beganAt = 0
 
-  /** The table has changed. */
   soon(): void {
     this.#at = 0
   }

@@ -21,7 +21,6 @@ const CLOSED_WITHIN_MS = 10_000
 /** How often work is looked at that waits for a transaction, or that another process carries out. */
 const RECHECK_MS = 200
 const LONGEST_WAIT_MS = 1000
-/** After a failure, doubled with each further one. */
 const SHORTEST_BACK_OFF_MS = 1000
 const LONGEST_BACK_OFF_MS = 10 * 60_000
 

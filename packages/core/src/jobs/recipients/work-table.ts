@@ -49,7 +49,6 @@ export type RecoveryPosition =
   /** Of what is missing, while it is counted: up to here, of the span that ends at `until`. */
   | { countedTo: string; until: string }
 
-/** The result of a portion. */
 export interface RecoveredPortion {
   done: number
   isFinished: boolean
@@ -116,7 +115,6 @@ export async function postponeWork(db: Db, id: string, ms: number): Promise<void
   )
 }
 
-/** The milliseconds until the next work may be due; `null` without any. */
 export async function nextWorkInMs(db: Db, queues: string[]): Promise<number | null> {
   const { rows } = await db.query(
     `select extract(epoch from min(next_at) - now())::float8 * 1000 as ms
@@ -236,7 +234,6 @@ export async function deleteWorkOn(
   ])
 }
 
-/** Deletes those that ended more than `days` ago. */
 export async function sweepRecoveries(db: Db, days: number): Promise<void> {
   await db.query(
     `delete from svc."__svc.work" where finished_at < now() - make_interval(days => $1)`,
