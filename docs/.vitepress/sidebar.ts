@@ -101,6 +101,7 @@ const GROUPS: [folder: string, title: string, pages: string[]][] = [
       'cells',
       'postgres',
       'failover',
+      'lost-commits',
       'failover-tried',
       'database-connections',
       'citus',
