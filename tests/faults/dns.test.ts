@@ -1,12 +1,12 @@
 // In a process of its own: it answers for the name service of all code.
 /** A database whose name leads to another server from one moment on, as RDS and Cloud SQL do it. */
 import dns from 'node:dns'
-import pg from 'pg'
+import type pg from 'pg'
 import t, { type Test } from 'tap'
-import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { startHost } from '../webhooks/support/host.ts'
 import { startGate } from './cluster/gate.ts'
+import { startPair } from './pair.ts'
 
 const NAME = 'database.svc.test'
 const [OLD, NEW] = ['127.0.0.1', '127.0.0.2'] as const
@@ -32,27 +32,18 @@ function nameService(t: Test) {
   return { lead: (to: string) => void (address = to), questions: () => questions }
 }
 
-async function startPair(t: Test) {
-  const primary = await startPostgres({}, { standby: true })
-  t.teardown(() => primary.stop())
+async function startNamed(t: Test) {
+  const pair = await startPair(t, true)
+  const { first: old, standby } = pair
   const portOf = (url: string) => new URL(url).port
-  const first = await startGate(t, portOf(primary.url), { host: OLD })
-  const second = await startGate(t, portOf(primary.standby!), {
+  const first = await startGate(t, portOf(pair.url), { host: OLD })
+  const second = await startGate(t, portOf(pair.standbyUrl), {
     host: NEW,
     port: Number(first.port),
   })
-  const connect = async (url: string) => {
-    const client = new pg.Client(url)
-    client.on('error', () => {})
-    await client.connect()
-    t.teardown(() => client.end())
-    return client
-  }
-  const url = new URL(primary.url)
+  const url = new URL(pair.url)
   url.host = `${NAME}:${first.port}`
   url.searchParams.set('application_name', 'the-host')
-  const old = await connect(primary.url)
-  const standby = await connect(primary.standby!)
   const promote = async () => {
     // A commit of the old one would wait for it.
     await old.query(`alter system set synchronous_standby_names = ''`)
@@ -74,7 +65,7 @@ const ways = ['only reads', 'does not answer'] as const
 for (const way of ways) {
   t.test(`a name that leads to another server, while the old one ${way}`, async (t) => {
     const service = nameService(t)
-    const pair = await startPair(t)
+    const pair = await startNamed(t)
     const { app } = await startHost(t, { database: pair.url })
     const handled = new Set<string>()
     const handle = async (_: unknown, { id }: { id: string }) => void handled.add(id)

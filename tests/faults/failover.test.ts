@@ -1,12 +1,11 @@
 /** The primary is lost, and its standby takes over: nothing acknowledged is lost, and the feed goes on where it was. */
 import { setTimeout } from 'node:timers/promises'
 import { receiver as openReceiver } from '@svc/testing'
-import pg from 'pg'
 import t from 'tap'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
-import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { startHost, type Host } from '../webhooks/support/host.ts'
+import { startPair } from './pair.ts'
 
 /** Publishes one event after the other until `stop`, and remembers which were acknowledged. */
 function publishing({ app }: Host, prefix: string) {
@@ -49,9 +48,8 @@ function reading({ ask }: Host, from: string) {
 }
 
 t.test('a failover to a standby that has all commits', async (t) => {
-  const primary = await startPostgres({}, { standby: true })
-  t.teardown(() => primary.stop())
-  const proxy = await proxyPostgres(t, primary.url)
+  const { url, standbyUrl, standby, kill } = await startPair(t, true)
+  const proxy = await proxyPostgres(t, url)
   const hosts = [
     await startHost(t, { database: proxy.url }),
     await startHost(t, { database: proxy.url }),
@@ -69,13 +67,10 @@ t.test('a failover to a standby that has all commits', async (t) => {
   }
   await more(300)
 
-  primary.kill()
+  kill()
   proxy.cut()
-  const standby = new pg.Client(primary.standby)
-  await standby.connect()
-  t.teardown(() => standby.end())
   await standby.query('select pg_promote()')
-  proxy.moveTo(primary.standby!)
+  proxy.moveTo(standbyUrl)
   proxy.mend()
 
   await more(300)

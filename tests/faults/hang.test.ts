@@ -1,25 +1,16 @@
 /** A process with a list of hosts whose primary hangs, while its standby takes over: it uses one of the two. */
-import pg from 'pg'
+import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { freezePostgres } from '../support/freeze-postgres.ts'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
-import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { startHost } from '../core/support/host.ts'
+import { startPair } from './pair.ts'
 
 /** Two servers, each behind a proxy that counts its connections, and a host that has both in a list. */
-async function startPair(t: Test) {
-  const pair = await startPostgres({}, { standby: 'late' })
-  t.teardown(() => pair.stop())
-  const [old, next] = [await proxyPostgres(t, pair.url), await proxyPostgres(t, pair.standby!)]
-  const connect = async (url: string) => {
-    const client = new pg.Client(url)
-    client.on('error', () => {})
-    await client.connect()
-    t.teardown(() => client.end())
-    return client
-  }
-  const [first, second] = [await connect(pair.url), await connect(pair.standby!)]
+async function startHostOfTwo(t: Test) {
+  const pair = await startPair(t)
+  const [old, next] = [await proxyPostgres(t, pair.url), await proxyPostgres(t, pair.standbyUrl)]
   const list = new URL(pair.url)
   const connectionString = list.href.replace(
     list.host,
@@ -36,15 +27,7 @@ async function startPair(t: Test) {
       () => true,
       () => false,
     )
-  /** What the standby has of the first server is enough to go on with. */
-  const isCaughtUp = async () => {
-    const { rows } = await first.query('select pg_current_wal_lsn()::text as lsn')
-    await until(
-      () => second.query('select pg_last_wal_replay_lsn() >= $1::pg_lsn as "has"', [rows[0].lsn]),
-      (answer) => answer.rows[0].has,
-    )
-  }
-  return { url: pair.url, old, next, first, second, svc, publish, isCaughtUp, log }
+  return { ...pair, old, next, svc, publish, log }
 }
 
 const GIVEN_UP = /no answer within 3 s|another server takes the writes/
@@ -57,7 +40,7 @@ const eventsOn = async (client: pg.Client): Promise<number> => {
 t.test(
   'all connections to a server that hangs are given up at once, and none is left',
   async (t) => {
-    const { url, old, next, first, second, svc, publish, isCaughtUp, log } = await startPair(t)
+    const { url, old, next, first, standby, svc, publish, hasAll, log } = await startHostOfTwo(t)
     // Some that nobody uses, and one whose transaction waits for its host.
     await Promise.all(Array.from({ length: 4 }, () => svc.database.query('select pg_sleep(0.1)')))
     const idle = Promise.withResolvers<void>()
@@ -68,11 +51,11 @@ t.test(
     })
     const refused = t.rejects(held, { code: 'SVC_UNAVAILABLE' })
     await until(publish)
-    await isCaughtUp()
+    await hasAll()
 
     const thaw = await freezePostgres(url)
     t.teardown(thaw)
-    await second.query('select pg_promote()')
+    await standby.query('select pg_promote()')
     const publishing = until(publish)
     await until(() => log.some((line) => GIVEN_UP.test(JSON.stringify(line))))
     const decidedAt = performance.now()
@@ -86,12 +69,12 @@ t.test(
 
     thaw()
     const before = await eventsOn(first)
-    const written = await eventsOn(second)
+    const written = await eventsOn(standby)
     for (let n = 0; n < 20; n++) await until(publish)
     t.equal(old.connections(), 0)
     t.ok(next.connections() > 0)
     t.equal(await eventsOn(first), before, 'nothing is written on the old one')
-    t.ok((await eventsOn(second)) >= written + 20)
+    t.ok((await eventsOn(standby)) >= written + 20)
     idle.resolve()
     await refused
   },
@@ -100,7 +83,7 @@ t.test(
 t.test(
   'a connection to another server ends those to the former one, whatever they do',
   async (t) => {
-    const { old, first, second, svc, publish, isCaughtUp } = await startPair(t)
+    const { old, first, standby, svc, publish, hasAll } = await startHostOfTwo(t)
     const idle = Promise.withResolvers<void>()
     const held = svc.transaction(async (db) => {
       await db.query('select 1')
@@ -108,10 +91,10 @@ t.test(
       await db.query('select 1')
     })
     const refused = t.rejects(held, { code: 'SVC_UNAVAILABLE' })
-    await isCaughtUp()
+    await hasAll()
     await first.query('alter system set default_transaction_read_only = on')
     await first.query('select pg_reload_conf()')
-    await second.query('select pg_promote()')
+    await standby.query('select pg_promote()')
     await until(publish)
     await until(() => old.connections() === 0)
     idle.resolve()

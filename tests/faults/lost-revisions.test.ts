@@ -2,11 +2,12 @@
  * A crash loses commits that did not wait for the disk, and the server that comes back gives their numbers to others:
  * `pg_postmaster_start_time()` stays the same.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import t, { type Test } from 'tap'
 import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
+import { connect } from '../support/connect.ts'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -38,17 +39,10 @@ t.test('a revocation is seen although it has the number of one that was lost', a
   const user = await auth.createUser({ email: 'ada@example.com', name: 'Ada' })
   const make = () => auth.createApiKey({ userId: user.id, scopes: ['read'] })
   const [first, second] = [await make(), await make()]
-  const connect = async () => {
-    const client = new pg.Client(postgres.url)
-    client.on('error', () => {})
-    await client.connect()
-    t.teardown(() => client.end())
-    return client
-  }
   const both = () => Promise.all([status(first.key), status(second.key)])
   await until(both, (all) => all.every((one) => one === 200))
 
-  const client = await connect()
+  const client = await connect(t, postgres.url)
   const revoke = (db: pg.Client, id: string) =>
     db.query('update svc."__svc.auth.api_keys" set revoked_at = now() where id = $1', [id])
   const started = `select pg_postmaster_start_time()::text as at`
@@ -60,7 +54,7 @@ t.test('a revocation is seen although it has the number of one that was lost', a
   proxy.cut()
   process.kill(rows[0].pid, 'SIGKILL')
   const next = await until(
-    () => connect().catch(() => undefined),
+    () => connect(t, postgres.url).catch(() => undefined),
     (one) => one !== undefined,
   )
   t.equal((await next!.query(started)).rows[0].at, before)

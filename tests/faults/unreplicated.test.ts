@@ -1,27 +1,18 @@
 /** With synchronous replication a commit waits for the standby. Nothing may end that wait: Postgres would show the commit, and a failover would lose it. */
-import pg from 'pg'
 import t from 'tap'
-import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { startHost } from '../webhooks/support/host.ts'
+import { startPair } from './pair.ts'
 
 t.test(
   'an event that the standby lacks is not delivered, however long its publish waits',
   async (t) => {
-    const primary = await startPostgres({}, { standby: true })
-    t.teardown(() => primary.stop())
-    const { app } = await startHost(t, { database: primary.url })
+    const { url, first, standby } = await startPair(t, true)
+    const { app } = await startHost(t, { database: url })
     const handled: string[] = []
     await app.svc.events.subscribe('order.created', async (_, { id }) => void handled.push(id), {
       subscription: 'orders',
     })
-    const connect = async (url: string) => {
-      const client = new pg.Client(url)
-      await client.connect()
-      t.teardown(() => client.end())
-      return client
-    }
-    const [first, standby] = [await connect(primary.url), await connect(primary.standby!)]
     const stored = () => first.query(`select from svc."__svc.events" where name = 'order.created'`)
     const { rows } = await standby.query('select pid from pg_stat_wal_receiver')
     const signal = (name: 'SIGSTOP' | 'SIGCONT') => process.kill(rows[0].pid, name)

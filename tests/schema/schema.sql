@@ -1431,7 +1431,7 @@ BEGIN ATOMIC
           SELECT seen.n,
              seen.name,
              seen.tenant,
-             (((seen.snapshot IS NOT NULL) AND (seen.server = (EXTRACT(epoch FROM pg_postmaster_start_time()))::text) AND (seen.read_at > ((EXTRACT(epoch FROM now()))::double precision - "__svc.find_filters".kept_seconds)) AND (NOT (EXISTS ( SELECT
+             (((seen.snapshot IS NOT NULL) AND (seen.server = svc."__svc.of_snapshots"()) AND (seen.read_at > ((EXTRACT(epoch FROM now()))::double precision - "__svc.find_filters".kept_seconds)) AND (NOT (EXISTS ( SELECT
                     FROM svc."__svc.filter_changes" change
                    WHERE ((change.filter_set = svc."__svc.filter_set"(seen.name, seen.tenant)) AND (change.changed_by >= pg_snapshot_xmin(seen.snapshot)) AND ((change.changed_by = seen.reader) OR (NOT pg_visible_in_snapshot(change.changed_by, seen.snapshot)))))))) IS NOT TRUE) AS is_stale,
              (EXISTS ( SELECT
@@ -1442,7 +1442,7 @@ BEGIN ATOMIC
   SELECT NULL::text AS text,
      NULL::text AS text,
      NULL::text AS text,
-     (json_build_object('seen', json_build_object('snapshot', (pg_current_snapshot())::text, 'reader', (pg_current_xact_id_if_assigned())::text, 'server', (EXTRACT(epoch FROM pg_postmaster_start_time()))::text, 'readAt', EXTRACT(epoch FROM now())), 'stale', COALESCE(json_agg(filter_set.n) FILTER (WHERE filter_set.is_stale), '[]'::json), 'own', COALESCE(json_agg(filter_set.n) FILTER (WHERE filter_set.is_own), '[]'::json)))::text AS json_build_object
+     (json_build_object('seen', json_build_object('snapshot', (pg_current_snapshot())::text, 'reader', (pg_current_xact_id_if_assigned())::text, 'server', svc."__svc.of_snapshots"(), 'readAt', EXTRACT(epoch FROM now())), 'stale', COALESCE(json_agg(filter_set.n) FILTER (WHERE filter_set.is_stale), '[]'::json), 'own', COALESCE(json_agg(filter_set.n) FILTER (WHERE filter_set.is_own), '[]'::json)))::text AS json_build_object
     FROM filter_set
  UNION ALL
   SELECT (filter_set.n)::text AS n,
@@ -1665,6 +1665,12 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.of_snapshots"()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN CASE WHEN (NOT pg_is_in_recovery()) THEN ((EXTRACT(epoch FROM pg_postmaster_start_time()) || ' '::text) || EXTRACT(epoch FROM pg_stat_get_bgwriter_stat_reset_time())) ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], trace_contexts text[], deduplication_keys text[], deduplication_seconds double precision[], asked_events integer[], filters_seen pg_snapshot, asks_again boolean, matched_events integer[], matched_subscriptions text[], matched_recipients uuid[], undecided boolean[], offered_queues text[], offered_slots integer[], full_recipients text[], owner text, ended_jobs uuid[], retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, attached_rows json, lock_ms integer, changes text[], commits_at_once boolean)
  RETURNS text
@@ -2128,7 +2134,7 @@ begin
     'mark', svc."__svc.mark_of_position"(read_to),
     'isKnown', mark_of_after is null or mark = mark_of_after
       or (mark is null and after <= (select greatest(deleted_to, erased_to) from svc."__svc.feed")),
-    'server', extract(epoch from pg_postmaster_start_time())::text,
+    'server', svc."__svc.of_snapshots"(),
     'hasMore', taken_count < found_count or walked_count = walked_at_most,
     -- A deletion of events that were not read any more shows in this later statement.
     'deletedTo', (select deleted_to from svc."__svc.feed"),

@@ -43,6 +43,12 @@ export const LOG_LINES: Record<string, LogLine[]> = {
       'Make room on the disk, or let the primary come back.',
     ),
     line(
+      'warn',
+      'no host of the option "database" takes writes; the boot waits for one for 30 seconds',
+      'A boot during a failover. `err` has the answer of each host.',
+      'Nothing, if the boot goes on. Else look at the hosts of the list.',
+    ),
+    line(
       'info',
       'the database is the coordinator of a Citus cluster',
       'At boot. `version` is that of Citus.',

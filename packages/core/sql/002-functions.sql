@@ -83,6 +83,15 @@ create trigger note_first_filter
   when (old.filter is null)
   execute function svc."__svc.note_first_filter"();
 
+-- Within what snapshots can be compared: the server, by its start, and the time since it last recovered from a
+-- crash, which sets statistics back. A crash may give the numbers of transactions to others. Null on a standby:
+-- its snapshots show as ended what is under way on the primary, and its start stays when it takes over.
+create function svc."__svc.of_snapshots"() returns text
+language sql stable
+return case when not pg_is_in_recovery()
+  then extract(epoch from pg_postmaster_start_time()) || ' '
+       || extract(epoch from pg_stat_get_bgwriter_stat_reset_time()) end;
+
 -- The filters of recipients, by sets: which of those that a process knows are stale, and the recipients of
 -- these. A function, because it runs in transactions of a host as well.
 create function svc."__svc.find_filters"(
@@ -100,7 +109,7 @@ language sql stable
 begin atomic
   with filter_set as materialized (
     select n, name, tenant,
-           (snapshot is not null and server = extract(epoch from pg_postmaster_start_time())::text
+           (snapshot is not null and server = svc."__svc.of_snapshots"()
              and seen.read_at > extract(epoch from now()) - kept_seconds
              and not exists (
                select from svc."__svc.filter_changes" as change
@@ -122,7 +131,7 @@ begin atomic
            'seen', json_build_object(
              'snapshot', pg_current_snapshot()::text,
              'reader', pg_current_xact_id_if_assigned()::text,
-             'server', extract(epoch from pg_postmaster_start_time())::text,
+             'server', svc."__svc.of_snapshots"(),
              'readAt', extract(epoch from now())),
            'stale', coalesce(json_agg(n) filter (where is_stale), '[]'),
            'own', coalesce(json_agg(n) filter (where is_own), '[]'))::text
@@ -374,7 +383,7 @@ begin
     'mark', svc."__svc.mark_of_position"(read_to),
     'isKnown', mark_of_after is null or mark = mark_of_after
       or (mark is null and after <= (select greatest(deleted_to, erased_to) from svc."__svc.feed")),
-    'server', extract(epoch from pg_postmaster_start_time())::text,
+    'server', svc."__svc.of_snapshots"(),
     'hasMore', taken_count < found_count or walked_count = walked_at_most,
     -- A deletion of events that were not read any more shows in this later statement.
     'deletedTo', (select deleted_to from svc."__svc.feed"),

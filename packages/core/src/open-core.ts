@@ -10,6 +10,7 @@ import { migrate } from './migrations/migrate.ts'
 import { withMigrationLock } from './migrations/migration-lock.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import type { CoreSettings } from './core-options.ts'
+import { awaitPrimary } from './postgres/await-primary.ts'
 import { addressOf, configOf } from './postgres/connection-config.ts'
 import { whyUnreachable } from './postgres/connection-errors.ts'
 import { loggable } from './postgres/loggable-error.ts'
@@ -37,6 +38,7 @@ export async function openCore(
   const logError = (error: Error) =>
     log.warn({ err: loggable(error) }, 'connection to Postgres lost')
   const which = await whichDatabase(settings, secrets)
+  await awaitPrimary(configOf(which), log, signal)
   const database = await openDatabase(which, logError, {
     readers: settings.readers,
     names: namesOf(settings.schema),

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
-import { createSvc, type DatabaseConfig } from '../../../packages/core/src/index.ts'
+import Fastify from 'fastify'
+import { createSvc, svcCore, type DatabaseConfig } from '../../../packages/core/src/index.ts'
 import {
   addressOf,
   clientOf,
@@ -14,6 +15,7 @@ import { emptyDatabase, freshDatabase } from '../../support/fresh-database.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { until } from '../../support/until.ts'
+import { startPair } from '../../faults/pair.ts'
 
 const lists: [given: string | DatabaseConfig, hosts: string][] = [
   ['postgres://u:p@h1:5432,h2:5433/db', 'h1:5432, h2:5433'],
@@ -228,6 +230,23 @@ t.test('a process whose host is gone goes on with the other one of its list', as
   await t.rejects(svc.events.publish('order.created', {}), { code: 'SVC_UNAVAILABLE' })
   first.mend()
   await until(async () => (await svc.health()).ok)
+})
+
+t.test('a boot while no host of the list takes writes waits for one that does', async (t) => {
+  const pair = await startPair(t)
+  pair.kill()
+  const lines: string[] = []
+  const app = Fastify({
+    logger: { level: 'warn', stream: { write: (line: string) => void lines.push(line) } },
+  })
+  t.teardown(() => app.close())
+  const hosts = [pair.url, pair.standbyUrl].map((url) => new URL(url).host)
+  void app.register(svcCore, { database: withHosts(pair.url, hosts) })
+  const booting = app.ready()
+  await until(() => lines.some((line) => line.includes('the boot waits for one')))
+  await pair.standby.query('select pg_promote()')
+  await booting
+  await app.svc.events.publish('order.created', {})
 })
 
 t.test('a boot that reaches none of its hosts names them all, and not the password', async (t) => {

@@ -1,19 +1,12 @@
 /** Moments in which Postgres answers and takes no writes. */
 import pg from 'pg'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { createSvc } from '../../../packages/core/src/index.ts'
 import { startHost } from '../support/host.ts'
+import { connect } from '../../support/connect.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-
-async function connect(t: Test, url: string): Promise<pg.Client> {
-  const client = new pg.Client(url)
-  client.on('error', () => {})
-  await client.connect()
-  t.teardown(() => client.end())
-  return client
-}
 
 async function setReadOnly(admin: pg.Client, is: 'on' | 'off'): Promise<void> {
   await admin.query('set default_transaction_read_only = off')

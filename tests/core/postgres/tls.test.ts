@@ -1,6 +1,6 @@
 /** TLS to Postgres as managed services want it: a CA of their own, and certificates of clients. */
 import { execFile } from 'node:child_process'
-import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { createSvc } from '../../../packages/core/src/index.ts'
 import { clientOf, configOf } from '../../../packages/core/src/postgres/connection-config.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { unprivilegedUser } from '../../support/postgres/user.ts'
+import { until } from '../../support/until.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-tls-'))
 await chmod(folder, 0o755)
@@ -119,4 +120,49 @@ t.test('what a connection string says of TLS holds', async (t) => {
     code: 'SVC_CORE_DATABASE_UNREACHABLE',
     message: /there is no TLS with Postgres at .*self-signed certificate.*check sslmode/,
   })
+
+  const admin = clientOf(configOf(`${server.url}?sslmode=no-verify`))
+  await admin.connect()
+  t.teardown(() => admin.end())
+  const files = await Promise.all(
+    ['server.pem', 'server.key'].map(async (name) => [at(name), await readFile(at(name))] as const),
+  )
+  await openssl(
+    'req',
+    '-x509',
+    ...key,
+    '-days',
+    '2',
+    '-subj',
+    '/CN=another CA',
+    '-keyout',
+    'server.key',
+    '-out',
+    'server.pem',
+  )
+  await admin.query('select pg_reload_conf()')
+  await until(() =>
+    connect(`${server.url}?sslmode=verify-full&${ca}`).then(
+      () => false,
+      () => true,
+    ),
+  )
+  // Longer than a server that hangs has to answer.
+  await svc.database.query('select pg_sleep(6)')
+  t.pass('the connections that there are stay')
+  await admin.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  )
+  const NO_TLS = 'there is no TLS with the database, try again later'
+  const refused = await until(
+    () => svc.events.publish('order.created', {}).catch((error: unknown) => error),
+    (answer) => (answer as Error).message === NO_TLS,
+  )
+  t.match(refused, { code: 'SVC_UNAVAILABLE', statusCode: 503 })
+  t.match((await svc.health()).database, { ok: false, reason: NO_TLS })
+  for (const [file, bytes] of files) await writeFile(file, bytes)
+  await admin.query('select pg_reload_conf()')
+  await until(async () => (await svc.health()).ok)
+  await svc.events.publish('order.created', {})
 })

@@ -87,6 +87,7 @@ export function whyUnavailable(error: unknown): string | undefined {
     if (state) return state.says
     if (UNREACHABLE_CODES.has(code)) return UNREACHABLE
   }
+  if (isTlsError(error)) return 'there is no TLS with the database, try again later'
   return typeof message === 'string' && UNREACHABLE_MESSAGES.test(message) ? UNREACHABLE : undefined
 }
 
@@ -112,6 +113,21 @@ const NO_PASSWORD = /^SASL: .* client password must be a/
 const TLS_CODES =
   /^(ERR_(TLS|SSL|OSSL)_|UNABLE_TO_|CRL_|INVALID_(CA|PURPOSE)$|HOSTNAME_MISMATCH$|EPROTO$)|CERT/
 
+/** Whether TLS with the server cannot begin: a certificate that has expired, or is of another CA. */
+export function isTlsError(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  return TLS_CODES.test(`${code}`) || / SSL connection/.test(`${message}`)
+}
+
+/** There is no server that takes writes, or it is starting or shutting down. */
+const NOT_THERE = /^(25006|57P0[1-5])$/
+
+/** Whether the server has something to say that is no matter of a moment. */
+export const isAnswer = (error: unknown): boolean => {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return isTlsError(error) || (isSqlState(code) && !NOT_THERE.test(code))
+}
+
 /** pg and pg-pool give these no code. */
 const UNREACHABLE_MESSAGES =
   /^(Connection terminated|the function "password" failed|timeout expired|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after calling end|Query read timeout)/
@@ -125,7 +141,7 @@ export function whyUnreachable(error: unknown, at: string): string {
   const { code, message } = (error ?? {}) as { code?: string; message?: string }
   const reason = (message || code || 'no reason given').replaceAll(/\s+/g, ' ').trim()
   const advice = 'check the option "database" (by default the secret DATABASE_URL)'
-  if (/^(25006|57P0[1-5])$/.test(`${code}`)) {
+  if (NOT_THERE.test(`${code}`)) {
     return `svcCore: Postgres at ${at} takes no writes at the moment (${reason}): boot again when it does, or ${advice}`
   }
   if (NO_PASSWORD.test(reason)) {
@@ -134,7 +150,7 @@ export function whyUnreachable(error: unknown, at: string): string {
   if (reason.includes(PASSWORD_FAILED)) {
     return `svcCore: there is no password for Postgres at ${at}: ${reason}: ${advice}`
   }
-  if (TLS_CODES.test(`${code}`) || / SSL connection/.test(reason)) {
+  if (isTlsError(error)) {
     return `svcCore: there is no TLS with Postgres at ${at}: ${reason}: check sslmode, sslrootcert, sslcert and sslkey, or "ssl", in the option "database" (by default the secret DATABASE_URL)`
   }
   return isSqlState(code) || reason.startsWith('SASL')

@@ -6,7 +6,7 @@ import { isIPv6 } from 'node:net'
 import pg from 'pg'
 import { InvalidOption } from '../errors.ts'
 import { within } from '../within.ts'
-import { isConnectionError, isSqlState } from './connection-errors.ts'
+import { isConnectionError, isSqlState, isTlsError } from './connection-errors.ts'
 import { endConnection, MOVED } from './end-connection.ts'
 
 /** Which of the hosts is taken: the one that takes writes, or whichever answers. */
@@ -174,6 +174,11 @@ export class HostList {
     this.text = addresses.map(shown).join(', ')
   }
 
+  /** Whether another one may take over. */
+  get isList(): boolean {
+    return this.#addresses.length > 1
+  }
+
   /** For a question to this host, whatever it is. */
   only(address: Address): HostList {
     return new HostList([address], false)
@@ -251,7 +256,7 @@ export class HostList {
     const errors = failures.map(({ error }) => error)
     if (errors.length === 0) return new Error('timeout expired')
     // It is for whoever has written the option, and says nothing of a host.
-    const notOfHost = errors.find((error) => !isConnectionError(error))
+    const notOfHost = errors.find((error) => !isConnectionError(error) || isTlsError(error))
     if (notOfHost !== undefined || this.#addresses.length === 1) return notOfHost ?? errors[0]
     // What a server has answered says more than that there is no answer. One that only reads says
     // nothing of the one that takes the writes.

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { within } from '../within.ts'
 import { clientOf, type Config } from './connection-config.ts'
-import { isSqlState } from './connection-errors.ts'
+import { isAnswer } from './connection-errors.ts'
 import { endConnection, MOVED, type Connected } from './end-connection.ts'
 import type { Address } from './host-list.ts'
 
@@ -62,8 +62,6 @@ const DISK_FULL = '53100'
 /** For how long after such a statement. */
 const FULL_FOR_MS = 10_000
 const LOG_REFUSALS_MS = 60_000
-/** There is no server that takes writes, or it is starting or shutting down. */
-const NOT_THERE = /^(25006|57P0.)$/
 const NO_ANSWER = `Connection terminated: no answer within ${ANSWER_MS / 1000} s`
 const NO_PASSWORD = `timeout expired: the function that gives the password has not answered within ${PASSWORD_MS / 1000} s`
 const WRITES_AGAIN = 'Connection terminated: the server takes writes again'
@@ -255,9 +253,8 @@ export class ServerWatch {
           break
         } catch (error) {
           if (this.#closed) return
-          const { code } = error as { code?: unknown }
-          // The server has something to say, although not of these connections.
-          if (isSqlState(code) && !NOT_THERE.test(code)) break
+          // Not of these connections.
+          if (isAnswer(error)) break
           if (performance.now() - deadline > STOOD_STILL_MS) {
             deadline = performance.now() + ANSWER_MS
             continue

@@ -28,8 +28,8 @@ export interface Seen {
    * snapshot.
    */
   reader: string | null
-  /** The start of the server: another server, or one that was restarted, has other snapshots. */
-  server: string
+  /** Another server, or one that was started again, has other snapshots: see "__svc.of_snapshots". */
+  server: string | null
   /** When it was read, by the clock of Postgres, in seconds since 1970. */
   readAt: number
 }

@@ -24,14 +24,15 @@ const TAKES_LETTERS = `work.what in ('bury', 'redrive', 'dead') and work.finishe
 
 /**
  * Whether work that began before `before` is about to take a dead letter of the queue `$1`. Where two would
- * take the same letters, the first one takes them.
+ * take the same letters, the first one takes them. A recovery (`dead`) takes no tests.
  */
 export const isReserved = (before: string): string => `exists (
     select from svc."__svc.work" as work
      where work.queue = $1 and work.recipient = letter.singleton_key and ${TAKES_LETTERS}
        and letter.id >= svc."__svc.first_uuid"(work.since)
        and letter.id < svc."__svc.first_uuid"(work.until)
-       and work.created_at < ${before})`
+       and work.created_at < ${before}
+       and not (work.what = 'dead' and letter.data @> ${IS_TEST}))`
 
 /** Whether any of the recipients `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
 const MAY_BE_RESERVED = `($3::text[] is null or exists (

@@ -1,0 +1,95 @@
+/** The filters that a process has in memory, when the numbers of transactions mean others than those it has seen. */
+import { receiver as openReceiver } from '@svc/testing'
+import type pg from 'pg'
+import t, { type Test } from 'tap'
+import { connect } from '../support/connect.ts'
+import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+import { startHost } from '../webhooks/support/host.ts'
+import { startPair } from './pair.ts'
+
+/** A host with a webhook for orders of one total, which its process has in memory. */
+async function startFiltered(t: Test, database: string) {
+  const proxy = await proxyPostgres(t, database)
+  const { app } = await startHost(t, { database: proxy.url })
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  await app.svc.webhooks.register({
+    url: receiver.url,
+    events: ['order.created'],
+    filter: { payload: { total: 100 } },
+  })
+  const publish = (total: number, db?: pg.Client) =>
+    app.svc.events.publish('order.created', { total }, db && { db })
+  const received = (total: number) =>
+    until(() => receiver.received.some(({ body }) => body.payload.total === total))
+  await publish(100)
+  await received(100)
+  return { proxy, publish, received }
+}
+
+/** Returns the number of the transaction. */
+async function changeFilter(db: pg.Client, from: number, to: number): Promise<bigint> {
+  const { rows } = await db.query(
+    `update svc."__svc.recipients" set filter = replace(filter::text, $1, $2)::jsonb
+      where filter::text like '%' || $1 || '%' returning pg_current_xact_id()::text as xid`,
+    [`${from}`, `${to}`],
+  )
+  return BigInt(rows[0].xid)
+}
+
+t.test('what was read on a standby is read again when it has become the primary', async (t) => {
+  const { url, standbyUrl, first, standby, hasAll } = await startPair(t)
+  const { proxy, publish, received } = await startFiltered(t, url)
+  await first.query('begin')
+  await changeFilter(first, 100, 200)
+  // It is newer, and ends before: to the standby all up to it seem to have ended.
+  const newer = await connect(t, url)
+  await newer.query('select pg_current_xact_id()')
+  await newer.query('create table newer ()')
+  await hasAll()
+  proxy.moveTo(standbyUrl)
+  proxy.reset()
+  await until(
+    () => publish(100).catch((error: unknown) => error),
+    (answer) => /only reads/.test(`${answer}`),
+  )
+  await first.query('commit')
+  await hasAll()
+  await standby.query('select pg_promote()')
+  await until(() =>
+    publish(200).then(
+      () => true,
+      () => false,
+    ),
+  )
+  await received(200)
+})
+
+t.test('a crash that has lost a change is told from the time before it', async (t) => {
+  // Nothing is written to the disk by itself.
+  const postgres = await startPostgres({ wal_writer_delay: '10s', wal_writer_flush_after: '1GB' })
+  t.teardown(() => postgres.stop())
+  const { proxy, publish, received } = await startFiltered(t, postgres.url)
+  proxy.cut()
+  const db = await connect(t, postgres.url)
+  await db.query('set synchronous_commit = off')
+  const lost = await changeFilter(db, 100, 200)
+  await db.query('begin')
+  await publish(200, db)
+  await db.query('rollback')
+  const { rows } = await db.query('select pg_backend_pid() as pid')
+  process.kill(rows[0].pid, 'SIGKILL')
+  const next = await until(
+    () => connect(t, postgres.url).catch(() => undefined),
+    (one) => one !== undefined,
+  )
+  const change = await changeFilter(next!, 100, 300)
+  t.ok(change <= lost, 'the crash has lost the change, and gives its number to another one')
+  await next!.query('begin')
+  await publish(300, next)
+  await next!.query('commit')
+  proxy.mend()
+  await received(300)
+})
