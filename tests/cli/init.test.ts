@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { receiver } from '@svc/testing'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { runProgram } from '../support/program.ts'
@@ -39,7 +40,12 @@ async function secrets(t: Test): Promise<Record<string, string>> {
 }
 
 /** Boots the application of a folder, and asks a route with and without a key. */
-async function boots(t: Test, folder: string, name: string): Promise<void> {
+async function boots(
+  t: Test,
+  folder: string,
+  name: string,
+  run?: (url: string, key: string) => Promise<void>,
+): Promise<void> {
   const keys = await secrets(t)
   const environment = { ...keys, DATABASE_URL: await emptyDatabase(t), PORT: '0' }
   const program = runProgram(t, folder, name, environment)
@@ -47,6 +53,7 @@ async function boots(t: Test, folder: string, name: string): Promise<void> {
   t.equal((await fetch(`${url}/_webhooks`)).status, 401, `${name} has a guard`)
   const headers = { 'x-api-key': keys['BOOTSTRAP_KEY']! }
   t.equal((await fetch(`${url}/_webhooks`, { headers })).status, 200, `${name} has webhooks`)
+  await run?.(url, keys['BOOTSTRAP_KEY']!)
   await program.end()
 }
 
@@ -74,7 +81,19 @@ t.test('init makes an application in a new folder, which boots, and makes it onc
     made.text,
     /next:\n {2}cd My Shop\n {2}npm install\n[^]*npx svc secret >> \.env[^]*npm start/,
   )
-  await boots(t, app, 'app.js')
+  await boots(t, app, 'app.js', async (url, key) => {
+    const local = await receiver()
+    t.teardown(() => local.close())
+    const registered = await fetch(`${url}/_webhooks`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: local.url, events: ['order.created'] }),
+    })
+    const { id } = (await registered.json()) as { id: string }
+    const args = ['send', 'order.created', '--via', id, '--url', url]
+    t.match(await svc(t, args, { SVC_KEY: key }), { exitCode: 0 }, 'a webhook on this machine')
+    t.match(await local.waitFor(1), [{ body: { payload: { item: 'tea' } } }])
+  })
 
   const again = await svc(t, ['init', 'My Shop'], {}, { folder })
   t.same(again.lines, [

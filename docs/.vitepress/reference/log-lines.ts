@@ -74,8 +74,8 @@ export const LOG_LINES: Record<string, LogLine[]> = {
     ),
     line(
       'info',
-      'making what is missing, if anything is, of a package',
-      '`svc migrate` works.',
+      'looking for what a package lacks',
+      '`svc migrate` works, and makes what it finds.',
       NOTHING,
     ),
     line(

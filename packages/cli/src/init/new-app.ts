@@ -1,28 +1,35 @@
 /** The files of an application that `init` makes. */
-import { importLines, registerLines } from './app-lines.ts'
-
-const STYLE = { module: 'import', quote: "'", semicolons: false, awaits: true } as const
-
 /** One route that publishes. Which webhooks get the event is set at `/_webhooks`. */
-export const APP = [
-  "import Fastify from 'fastify'",
-  ...importLines(STYLE),
-  '',
-  'const app = Fastify({ logger: true })',
-  '// Every route needs an API key now, except /health.',
-  ...registerLines('app', STYLE),
-  '',
-  "app.get('/health', async () => ({ status: 'ok' }))",
-  '// For keys with the scope write, or admin.',
-  "app.post('/orders', async (request, reply) => {",
-  "  const { id } = await app.svc.events.publish('order.created', request.body ?? {})",
-  '  return reply.code(202).send({ id })',
-  '})',
-  '',
-  "for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => app.close())",
-  'await app.listen({ port: Number(process.env.PORT ?? 3000) })',
-  '',
-].join('\n')
+export const APP = `import Fastify from 'fastify'
+import { defineEvents, svcCore } from '@svc/core'
+import { svcAuth } from '@svc/auth'
+import { svcWebhooks } from '@svc/webhooks'
+
+const events = defineEvents({
+  // Tests of webhooks send the example: "svc send order.created --via <webhook id>".
+  'order.created': { payload: { type: 'object' }, example: { item: 'tea' } },
+})
+
+const app = Fastify({ logger: true })
+// Every route needs an API key now, except /health.
+await app.register(svcCore, { events, encryption: { secretNames: ['ENCRYPTION_KEY'] } })
+await app.register(svcAuth, { bootstrapKeySecret: 'BOOTSTRAP_KEY' })
+await app.register(svcWebhooks, {
+  allowedEvents: ['order.created'],
+  // Webhooks may go to this machine, such as to "svc sink": in production they must not.
+  allowedNetworks: process.env.NODE_ENV === 'production' ? [] : ['127.0.0.0/8', '::1/128'],
+})
+
+app.get('/health', async () => ({ status: 'ok' }))
+// For keys with the scope write, or admin.
+app.post('/orders', async (request, reply) => {
+  const { id } = await app.svc.events.publish('order.created', request.body ?? {})
+  return reply.code(202).send({ id })
+})
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => app.close())
+await app.listen({ port: Number(process.env.PORT ?? 3000) })
+`
 
 /** @param versions of what it depends on, by name */
 export const packageJson = (

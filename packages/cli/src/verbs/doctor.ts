@@ -21,7 +21,9 @@ interface Options {
 const HELP = `
 It looks at versions, rights, missing parts, the clock, settings of the server, options that differ
 between live processes, what is stuck and why, and tasks that fail. It only reads.
-It ends with 1 if it finds something to do.`
+A job is stuck if it has been due for an hour, or for 10 seconds where no live process has a worker
+for it. A process is stuck if it is 20 seconds late with a sign of life, or more.
+It ends with 1 if it finds something to do. Dead letters of the last day are a warning: it ends with 0.`
 
 export const doctor: AddVerb = (program, context) => {
   program
@@ -74,7 +76,7 @@ async function examine(
           ...processFindings(hosts),
           ...stuckFindings(hosts, stuck),
         ],
-        facts: { versions, server, ...factsOf(hosts) },
+        facts: { versions, server, ...factsOf(hosts), deadOfDay: stuck.deadOfDay },
       }
     })
   } catch (error) {
@@ -132,6 +134,13 @@ function serverFindings(server: ServerFacts): Finding[] {
       code: 'DATABASE_READ_ONLY',
       what: 'This session may not write: the server is a standby, or default_transaction_read_only is on.',
       remedy: 'Point DATABASE_URL at the primary, or turn the setting off.',
+    })
+  }
+  if (settings['fsync'] === 'off') {
+    findings.push({
+      code: 'FSYNC_OFF',
+      what: 'fsync is off: a crash of the server can destroy its data.',
+      remedy: 'Set fsync to on. Only a server for tests may have it off.',
     })
   }
   if (settings['synchronous_commit'] === 'off') {
@@ -207,11 +216,18 @@ function processFindings({ processes }: HostFacts): Finding[] {
         'Give all processes the same value: which of them handles a request or a delivery is chance.',
     })
   }
-  for (const { id, declares } of processes) {
+  for (const { id, declares, silentSeconds } of processes) {
+    if (silentSeconds > 0 && declares.about?.works !== false) {
+      findings.push({
+        code: 'PROCESS_SILENT',
+        what: `The process ${id} runs jobs, and its lease ended ${inWords(silentSeconds, 'second')} ago. Others do not take its jobs while it is connected.`,
+        remedy: 'Restart it. It has been stopped, or code of the host blocks its event loop.',
+      })
+    }
     for (const { name, failures, since, error } of declares.failing ?? []) {
       findings.push({
         code: 'TASK_FAILS',
-        what: `In the process ${id}, the task "${name}" has failed ${failures} times in a row since ${since}: ${error}`,
+        what: `In the process ${id}, the task "${name}" has failed ${inWords(failures, 'time')} in a row since ${since}: ${error}`,
         remedy: 'Mend what the error says. The task is tried again by itself.',
       })
     }
@@ -245,50 +261,54 @@ function leavesOf(options: Record<string, unknown>, path = ''): [name: string, v
 }
 
 function stuckFindings({ processes }: HostFacts, { jobs, work }: Stuck): Finding[] {
-  const works = processes.some(({ declares }) => declares.about?.works !== false)
-  const found = jobs.map(({ queue, why, jobs: count, seconds }): Finding => {
-    const what = `${count} ${nameOf(queue)}`
-    const age = durationOf(seconds)
+  const workers = processes.filter(({ declares }) => declares.about?.works !== false)
+  const works = workers.length > 0
+  const isDeclared = (queue: string) =>
+    workers.some(
+      ({ declares }) => queue === DELIVERIES || declares.events[queue.slice(SUBSCRIPTION.length)],
+    )
+  const isStuck = ({ queue, late }: Stuck['jobs'][number]) => late > 0 || !isDeclared(queue)
+  const found = jobs.filter(isStuck).map(({ queue, why, jobs: due, late, seconds }): Finding => {
+    const count = isDeclared(queue) ? late : due
+    const what = `${count} ${nameOf(queue, count)}`
+    const isDue = `Due for up to ${durationOf(seconds)}: ${what}.`
     if (!works) {
       return {
         code: 'NO_WORKERS',
-        what: `${what} wait, the oldest for ${age}, and no live process runs jobs.`,
+        what: `${isDue} No live process runs jobs.`,
         remedy: 'Start a host, without the option worker: { enabled: false }.',
       }
     }
     if (why === 'lost') {
       return {
         code: 'JOBS_LOST',
-        what: `${what} were under way in processes that have ended, for ${age}, and no live process has taken them back.`,
+        what: `Lost for ${durationOf(seconds)}: ${what}. The processes that ran them have ended, and no live process has taken them back.`,
         remedy: 'Start a host that has this subscription.',
       }
     }
     if (why === 'restricted') {
       return {
         code: 'WEBHOOKS_TOO_SLOW',
-        what: `${what} are due for up to ${age}: their webhooks have an order, a rate or a number of attempts at a time.`,
+        what: `${isDue} The webhooks have an order, a rate or a number of attempts at a time.`,
         remedy: 'Raise or lift ordered, rateLimit or maxInFlight of these webhooks.',
       }
     }
     if (why === 'circuit') {
       return {
         code: 'RECEIVERS_FAIL',
-        what: `${what} are due for up to ${age}: the last attempts at their webhooks failed, and few are tried at a time.`,
+        what: `${isDue} The last attempts at the webhooks failed, and few are tried at a time.`,
         remedy: 'Ask the receivers, or deactivate these webhooks.',
       }
     }
-    const isDeclared = processes.some(
-      ({ declares }) => queue === DELIVERIES || declares.events[queue.slice(SUBSCRIPTION.length)],
-    )
-    return isDeclared
+    return isDeclared(queue)
       ? {
           code: 'JOBS_LATE',
-          what: `${what} are due, the oldest for ${age}.`,
+          what: isDue,
           remedy: 'Start more processes, or raise the option worker.concurrency.',
         }
       : {
           code: 'NO_HANDLER',
-          what: `${what} are due, the oldest for ${age}, and no live process has this subscription.`,
+          what: `${isDue} No live process has this subscription.`,
           remedy: 'Start a host that subscribes, or end it with svc.events.unsubscribe.',
         }
   })
@@ -305,13 +325,20 @@ function stuckFindings({ processes }: HostFacts, { jobs, work }: Stuck): Finding
 const DELIVERIES = '__svc.webhooks.deliver'
 const SUBSCRIPTION = '__svc.sub/'
 
-const nameOf = (queue: string): string =>
+const inWords = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`
+
+const nameOf = (queue: string, count?: number): string =>
   queue === DELIVERIES
-    ? 'deliveries to webhooks'
-    : `events for the subscription "${queue.replace(SUBSCRIPTION, '')}"`
+    ? `${count === 1 ? 'delivery' : 'deliveries'} to webhooks`
+    : `${count === 1 ? 'event' : 'events'} for the subscription "${queue.replace(SUBSCRIPTION, '')}"`
 
 const durationOf = (seconds: number): string =>
-  seconds < 3600 ? `${Math.round(seconds / 60)} minutes` : `${(seconds / 3600).toFixed(1)} hours`
+  seconds < 100
+    ? inWords(seconds, 'second')
+    : seconds < 3600
+      ? inWords(Math.round(seconds / 60), 'minute')
+      : `${(seconds / 3600).toFixed(1)} hours`
 
 const factsOf = ({ processes, queues, paused, failingWebhooks }: HostFacts) => ({
   processes: processes.length,
@@ -325,21 +352,23 @@ function report(context: Context, findings: Finding[], facts: object): void {
     context.out(`${context.style('red', code)}  ${what}`)
     context.out(`  ${context.style('green', 'remedy')}  ${remedy}`)
   }
-  const { server, processes, deadLetters, paused, failingWebhooks } = facts as {
+  const { server, processes, deadLetters, paused, failingWebhooks, deadOfDay } = facts as {
     server?: ServerFacts
+    deadOfDay?: Stuck['deadOfDay']
   } & Partial<ReturnType<typeof factsOf>>
-  if (server?.settings['fsync'] === 'off') {
-    const warning = context.style('yellow', 'warning')
+  const warning = context.style('yellow', 'warning')
+  for (const { queue, recipient, letters } of deadOfDay ?? []) {
+    const target = queue === DELIVERIES ? recipient : queue.replace(SUBSCRIPTION, '')
     context.out(
-      `${warning}  fsync is off: a crash of the server can destroy its data. Only tests may.`,
+      `${warning}  ${inWords(letters, 'dead letter')} of the last day. Where their cause has ended: npx svc redrive ${target}`,
     )
   }
   const lines = [
     server &&
       `Postgres ${server.version}${server.citus === null ? '' : `, Citus ${server.citus}`}${server.pooler ? ', behind a pooler' : ''}`,
-    processes !== undefined && `${processes} live processes`,
-    deadLetters !== undefined && `${deadLetters} dead letters`,
-    failingWebhooks !== undefined && `${failingWebhooks} failing webhooks`,
+    processes !== undefined && inWords(processes, 'live process', 'live processes'),
+    deadLetters !== undefined && inWords(deadLetters, 'dead letter'),
+    failingWebhooks !== undefined && inWords(failingWebhooks, 'failing webhook'),
     ...(paused ?? []).map(
       ({ scope, tenant, subscription, since }) =>
         `paused since ${since}: ${subscription ?? tenant ?? scope}`,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { ownSignature, standardSignature } from '@svc/receiver/internal'
 import { HostApi, untilAnswered, urlOf } from '../host-api.ts'
 import { replayInbound } from '../inbound-replays.ts'
 import { post } from '../local-requests.ts'
-import { signedDelivery } from '../signed-delivery.ts'
 import { DONE, WrongUsage, type AddVerb, type Context } from '../verb.ts'
 import { assertWebhookSecret, newWebhookSecret } from './secret.ts'
 
@@ -86,5 +86,39 @@ async function relay(
       await post(context, to, request, { event: name, id, tenant }, json)
     }
     cursor = page?.cursor ?? cursor
+  }
+}
+
+interface Delivery {
+  event: string
+  payload: unknown
+  deliveryId: string
+  tenant: string | null
+}
+
+/** As a host sends it: its envelope, its headers and its signatures. */
+function signedDelivery(
+  { event, payload, deliveryId, tenant }: Delivery,
+  secret: string,
+): { headers: Record<string, string>; body: string } {
+  const body = JSON.stringify({ event, payload, deliveryId })
+  const bytes = Buffer.from(body)
+  const timestamp = Math.floor(Date.now() / 1000)
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-svc-delivery-id': deliveryId,
+      'x-svc-event': event,
+      'x-svc-attempt': '1',
+      'x-svc-timestamp': String(timestamp),
+      'x-svc-signature': ownSignature(secret, timestamp, bytes),
+      ...(tenant !== null && { 'x-svc-tenant': tenant }),
+      ...(secret.startsWith('whsec_') && {
+        'webhook-id': deliveryId,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': standardSignature(secret, deliveryId, timestamp, bytes),
+      }),
+    },
   }
 }

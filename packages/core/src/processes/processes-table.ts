@@ -157,12 +157,15 @@ export interface LiveProcess {
   id: string
   /** Since when it runs, in seconds. */
   seconds: number
+  /** For how long its lease has ended: it holds its lock, and its event loop or the process itself stands still. */
+  silentSeconds: number
   declares: Declared
 }
 
 export async function findLiveProcesses(db: Db): Promise<LiveProcess[]> {
   const { rows } = await db.query(
     `select process.id, extract(epoch from now() - process.started_at)::int as seconds,
+            greatest(extract(epoch from now() - (${LEASE_ENDS})), 0)::int as "silentSeconds",
             process.declares::text as declares
        from svc."__svc.processes" as process where ${RUNS} order by process.started_at, process.id`,
   )

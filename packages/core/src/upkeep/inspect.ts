@@ -2,7 +2,7 @@
 import { pausedOf, type Paused } from '../health/health.ts'
 import { listPauses } from '../jobs/pauses-table.ts'
 import { countQueues, type QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
-import { findStuckJobs, type StuckJobs } from '../jobs/pg-boss/stuck-jobs.ts'
+import { countDeadOfDay, findStuckJobs, type StuckJobs } from '../jobs/pg-boss/stuck-jobs.ts'
 import { CITUS_VERSION } from '../migrations/citus.ts'
 import { findLastMigrations } from '../migrations/migrations-table.ts'
 import { lackedRights } from '../migrations/missing-rights.ts'
@@ -126,11 +126,17 @@ export async function inspectStuck({ maintenance }: Database): Promise<{
   jobs: StuckJobs[]
   /** Recoveries, redrives and deletions that have gone on for an hour without a portion. */
   work: { id: string; queue: string; seconds: number }[]
+  /** Dead letters of the last day, by their queue. A webhook where the queue is that of deliveries. */
+  deadOfDay: { queue: string; recipient: string | null; letters: number }[]
 }> {
   const { rows } = await maintenance.query(
     `select id, queue, extract(epoch from now() - next_at)::int as seconds
        from svc."__svc.work"
       where finished_at is null and next_at < now() - interval '1 hour' order by next_at`,
   )
-  return { jobs: await findStuckJobs(maintenance), work: rows as never }
+  return {
+    jobs: await findStuckJobs(maintenance),
+    work: rows as never,
+    deadOfDay: await countDeadOfDay(maintenance),
+  }
 }

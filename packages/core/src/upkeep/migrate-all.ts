@@ -42,13 +42,13 @@ export async function migrateAll({ grantTo, ...upkeep }: Upkeep): Promise<Outcom
   })
   // Before anything is made: a name with a typing error is no reason for half the work.
   if (grantTo !== undefined) await withDatabase(upkeep, ({ db }) => assertRole(db, grantTo))
-  log.info({ owner: '@svc/core' }, MAKES)
+  log.info({ owner: '@svc/core' }, LOOKS)
   const core = await RunningCore.start(settings, log, signal)
   try {
     const problems: Problem[] = []
     const packages = await installedPackages()
     for (const { name, prepareDatabase } of packages) {
-      log.info({ owner: name }, MAKES)
+      log.info({ owner: name }, LOOKS)
       await explainingRights(core.db, () => prepareDatabase(core)).catch((error: Error) => {
         signal.throwIfAborted()
         // The next package would meet the same.
@@ -68,7 +68,7 @@ export async function migrateAll({ grantTo, ...upkeep }: Upkeep): Promise<Outcom
   }
 }
 
-const MAKES = 'making what is missing, if anything is, of a package'
+const LOOKS = 'looking for what a package lacks'
 
 async function madeSince(db: Db, since: Date): Promise<string[]> {
   const { rows } = await db.query(
