@@ -82,18 +82,3 @@ t.test('more locked keys than a statement finds hold up nothing', async (t) => {
   await publishExpiryNotices(context, [])
   t.equal((await told(host, 'expired')).length, 206)
 })
-
-t.test('a locked key that expired long ago is found once it is free', async (t) => {
-  const host = await hostWithContext(t)
-  const { app, database, context, makeKey } = host
-  const [locked, ended] = [await makeKey(), await makeKey()]
-  await expire(app, locked.id, '20 days')
-  await expire(app, ended.id, '10 days')
-  const unlock = await lockRows(t, database, [locked.id])
-
-  await publishExpiryNotices(context, [])
-  t.same(await told(host, 'expired'), [ended.id])
-  await unlock()
-  await publishExpiryNotices(context, [])
-  t.same(await told(host, 'expired'), [ended.id, locked.id])
-})
