@@ -2,13 +2,13 @@ import pg from 'pg'
 import t from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 
 t.test('an erasure locks limits and quotas in the order of the requests', async (t) => {
   const { app, ask, database } = await startHost(t, {
     // Without the tables of other packages, which this host could not erase.
     database: await emptyDatabase(t),
-    after: (host) => void host.get('/me', async () => 'me'),
+    after: withMe,
   })
   const { auth } = app.svc
   const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
