@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { SvcCoreOptions } from '@svc/core'
-import { advance, drain, receiver, type Receiver } from '@svc/testing'
+import { advance, drain, type Receiver } from '@svc/testing'
 import { headerToken } from '@svc/webhooks'
 import t, { type Test } from 'tap'
 import { startHost, type Host } from '../console/support/host.ts'
@@ -10,6 +10,7 @@ import { startChild } from '../core/support/child.ts'
 import { everyRow } from '../support/every-row.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
+import { receivers } from './support/shop-host.ts'
 
 const SECRETS: Record<string, string> = {
   BOOTSTRAP_KEY: 'the-bootstrap-key-of-tests',
@@ -53,13 +54,6 @@ async function startApplication(
     before: (app) => void app.get('/me', async (request) => request.auth),
   })
   return { ...host, log }
-}
-
-async function receivers(t: Test): Promise<Record<'ok' | 'fails', Receiver>> {
-  const [ok, fails] = await Promise.all([receiver(), receiver()])
-  t.teardown(() => Promise.all([ok.close(), fails.close()]))
-  fails.answer(500)
-  return { ok, fails }
 }
 
 /** Whatever writes, on our connections and in transactions of the host. */
