@@ -9,16 +9,14 @@ import {
   assertRoutesEnclosed,
   rootOf,
 } from './guard/boot/hook-order.ts'
-import {
-  assertManagementGuarded,
-  warnOfUselessExclusions,
-} from './guard/boot/useless-exclusions.ts'
+import { warnOfUselessExclusions } from './guard/boot/useless-exclusions.ts'
 import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
 import { keyReader } from './guard/credentials.ts'
 import { createGuard } from './guard/guard.ts'
 import { createGuardTelemetry } from './guard/guard-telemetry.ts'
 import { createLimitCheck } from './guard/limit-check.ts'
 import { createAuthentication } from './guard/keys/authentication.ts'
+import { assertManagementGuarded } from './guard/policy/path-rules.ts'
 import { PolicyMap } from './guard/policy/policy-map.ts'
 import { collectRoutes, routerOptionsOf } from './guard/policy/registered-routes.ts'
 import { anyOf } from './guard/policy/route-policy.ts'
