@@ -6,6 +6,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { receivers, sendOrder, shopHost } from './support/shop-host.ts'
+import { queryOn } from '../support/session.ts'
 
 /** What a role, a database or an application may have set, in the forms that are the furthest from ours. */
 const SETTINGS: [name: string, value: string][] = [
@@ -27,20 +28,13 @@ const SETTINGS: [name: string, value: string][] = [
   ['default_transaction_deferrable', 'on'],
 ]
 
-async function query(database: string, ...statements: string[]): Promise<void> {
-  const client = new pg.Client(database)
-  await client.connect()
-  for (const statement of statements) await client.query(statement)
-  await client.end()
-}
-
 async function setOn(database: string, settings: [name: string, value: string][]): Promise<void> {
   const name = pg.escapeIdentifier(new URL(database).pathname.slice(1))
   const set = ([option, value]: [string, string]) => {
     const list = option === 'search_path' ? value : pg.escapeLiteral(value)
     return `alter database ${name} set ${option} = ${list}`
   }
-  await query(database, ...settings.map(set))
+  await queryOn(database, ...settings.map(set))
 }
 
 /** In a schema of the host: what our statements name, with other answers. */
@@ -198,7 +192,7 @@ t.test(
   'tables are made, and a round runs, where a schema of the host comes before that of Postgres',
   async (t) => {
     const database = await emptyDatabase(t)
-    await query(database, SHADOWS)
+    await queryOn(database, SHADOWS)
     await setOn(database, [['search_path', 'shadow, pg_catalog, public']])
     await round(t, await hostOn(t, database), [['search_path', 'public']])
   },
@@ -209,7 +203,7 @@ for (const path of ['shadow, pg_catalog', 'shadow, public']) {
     `a publish in a transaction with the search_path ${path} means what it always does`,
     async (t) => {
       const database = await freshDatabase(t)
-      await query(database, SHADOWS)
+      await queryOn(database, SHADOWS)
       const app = await hostOn(t, database)
       const { events, webhooks } = app.svc
       const { ok } = await receivers(t)
@@ -241,7 +235,7 @@ for (const path of ['shadow, pg_catalog', 'shadow, public']) {
 
 t.test('what else is written in such a transaction is refused, and names the path', async (t) => {
   const database = await freshDatabase(t)
-  await query(database, SHADOWS)
+  await queryOn(database, SHADOWS)
   const { svc } = await hostOn(t, database)
   const refused = { code: 'SVC_CORE_INVALID_TRANSACTION', message: /search_path.*pg_catalog first/ }
   await svc.transaction(async (db) => {
@@ -276,7 +270,7 @@ t.test(
   'what a host sets for the rest of a session, in a transaction, changes nothing after it',
   async (t) => {
     const database = await freshDatabase(t)
-    await query(database, SHADOWS)
+    await queryOn(database, SHADOWS)
     const app = Fastify()
     t.teardown(() => app.close())
     await app.register(svcCore, { database: { connectionString: database, max: 2 } })

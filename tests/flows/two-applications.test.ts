@@ -11,6 +11,7 @@ import { everyRow } from '../support/every-row.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
 import { receivers } from './support/shop-host.ts'
+import { sessionOn } from '../support/session.ts'
 
 const SECRETS: Record<string, string> = {
   BOOTSTRAP_KEY: 'the-bootstrap-key-of-tests',
@@ -258,9 +259,7 @@ t.test('jobs and notifications of one application do not reach the other', async
   const idle = { worker: { enabled: false } }
   const publisher = await startApplication(t, database, { schema: 'shop', ...idle })
   const worker = await startApplication(t, database, {})
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const heard: string[] = []
   client.on('notification', ({ channel }) => heard.push(channel))
   for (const name of [
@@ -376,9 +375,7 @@ t.test('no statement and no function of another schema names the default one', a
   )
 
   prototype.query = query
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const { rows: bodies } = await client.query<{ text: string }>(
     `select pg_get_functiondef(oid) as text from pg_proc
       where pronamespace in ('shop'::regnamespace, 'shop_jobs'::regnamespace)

@@ -1,19 +1,17 @@
 /** Notices of keys while a long transaction of the host has locked the rows of some. */
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import {
   publishExpiryNotices,
   publishUnusedNotices,
 } from '../../../packages/auth/src/operations/key-ageing.ts'
 import { expire, hostWithContext, published } from '../support/key-ageing.ts'
+import { sessionOn } from '../../support/session.ts'
 
 const KEYS = 'svc."__svc.auth.api_keys"'
 
 /** Locks the rows of these keys; the answer ends the transaction that did. */
 async function lockRows(t: Test, database: string, ids: string[]): Promise<() => Promise<void>> {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await client.query(`select from ${KEYS} where id = any($1) for update`, [ids])
   return async () => void (await client.query('rollback'))

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
 import t from 'tap'
 import { addUsage } from '../../../packages/auth/src/tables/usage.ts'
 import { farFromEndOf } from '../../support/utc.ts'
 import { startHost } from '../support/host.ts'
 import { watchStatements } from '../support/statements.ts'
 import { until } from '../../support/until.ts'
+import { sessionOn } from '../../support/session.ts'
 
 const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
   app.get('/me', async () => 'me')
@@ -55,9 +55,7 @@ t.test('usage is written when the host closes', async (t) => {
 t.test('usage that was written is not counted again where its answer was lost', async (t) => {
   const { database, makeKey } = await startHost(t, { auth: { usage: false } })
   const { id } = await makeKey()
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const [writer, other] = [randomUUID(), randomUUID()]
   const portion = (number: number) => ({
     number,

@@ -1,9 +1,9 @@
-import pg from 'pg'
 import t from 'tap'
 import { LastUsed } from '../../../../packages/auth/src/guard/keys/last-used.ts'
 import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
 import { writeLastUsed } from '../../../../packages/auth/src/tables/api-keys.ts'
 import { startHost, withMe } from '../../support/host.ts'
+import { sessionOn } from '../../../support/session.ts'
 
 const quiet = { info() {}, warn() {} }
 const NONE_LOCKED: string[] = []
@@ -131,9 +131,7 @@ t.test('the last use of a key whose row is locked is written once it is free', a
   const host = await startHost(t, { after: withMe })
   const { app, ask, database, makeKey } = host
   const [locked, free] = [await makeKey(), await makeKey()]
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await client.query('select from svc."__svc.auth.api_keys" where id = $1 for update', [locked.id])
   const before = Date.now()
