@@ -156,7 +156,7 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/auth/src/tables/**'], auth, upwards, guard, limits, http),
   imports(
     [
-      'packages/auth/src/{addresses,errors,github-alerts,key-fields,key-format,limit-fields,restrictions,schema-pieces,schemas,scopes}.ts',
+      'packages/auth/src/{addresses,errors,github-alerts,key-fields,key-format,limit-fields,restrictions,schemas,scopes}.ts',
       'packages/auth/src/guard/{batch-lookup,bounded-map,credentials}.ts',
       'packages/auth/src/guard/policy/{path-rules,request-path,route-policy}.ts',
       'packages/auth/src/guard/keys/{cache-lease,token-bucket}.ts',

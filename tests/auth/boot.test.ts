@@ -7,7 +7,7 @@ import websocket from '@fastify/websocket'
 import { svcAuth, type SvcAuthOptions } from '@svc/auth'
 import t, { type Test as Tap } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { prepareHost, startHost, type HostOptions } from './support/host.ts'
+import { prepareHost, startHost, withMe, type HostOptions } from './support/host.ts'
 
 type Hook = (...args: unknown[]) => unknown
 
@@ -168,9 +168,8 @@ t.test('a tracing tool may wrap the guard, and name the hooks that it adds itsel
     })
     Object.assign(app, { addHook: wrapping })
   }
-  const after = (app: FastifyInstance) => void app.get('/me', async (request) => request.auth)
-  const options = { before, after, auth: { hooksBeforeGuard: ['traced'] } }
-  t.match(await bootOf(t, { before, after }), { message: /onRequest hook "traced"/ })
+  const options = { before, after: withMe, auth: { hooksBeforeGuard: ['traced'] } }
+  t.match(await bootOf(t, { before, after: withMe }), { message: /onRequest hook "traced"/ })
 
   const { ask } = await startHost(t, options)
   t.equal((await ask('GET', '/me', { key: null })).status, 401)

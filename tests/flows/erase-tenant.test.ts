@@ -1,46 +1,18 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { drain, receiver } from '@svc/testing'
-import { headerToken, svcWebhooks } from '@svc/webhooks'
+import { drain } from '@svc/testing'
 import t from 'tap'
 import type { Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { everyRow, type Row } from '../support/every-row.ts'
-
-const SECRETS: Record<string, string> = {
-  BOOTSTRAP_KEY: 'the-bootstrap-key',
-  SHOP: 'token-of-shop',
-}
+import { receivers, sendOrder, shopHost } from './support/shop-host.ts'
 
 async function hostOn(t: Test, database: string): Promise<FastifyInstance> {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, {
-    database: { connectionString: database, max: 5 },
-    secrets: (name) => SECRETS[name] ?? null,
-    worker: { retryDelaySeconds: 3600 },
+  const app = await shopHost(t, database, {
+    core: { worker: { retryDelaySeconds: 3600 } },
+    auth: { tenantLimits: [{ limit: 1000, perSeconds: 3600 }] },
   })
-  await app.register(svcAuth, {
-    bootstrapKeySecret: 'BOOTSTRAP_KEY',
-    excludePaths: ['/hooks/shop'],
-    tenantLimits: [{ limit: 1000, perSeconds: 3600 }],
-  })
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created', 'shop.order'],
-    allowedNetworks: ['127.0.0.0/8'],
-    inboundLog: { keepDays: 7, rawBodies: true },
-    inbound: {
-      shop: {
-        path: '/hooks/shop',
-        publishAs: 'shop.order',
-        verify: headerToken({ header: 'x-token', secretName: 'SHOP' }),
-        tenant: (_request, body) => (JSON.parse(body) as { tenant: string }).tenant,
-        deduplicationKey: (_request, body) => (JSON.parse(body) as { key: string }).key,
-      },
-    },
-  })
-  app.get('/me', async (request) => request.auth)
   await app.svc.events.subscribe('order.created', () => {
     throw new Error('not now')
   })
@@ -48,17 +20,10 @@ async function hostOn(t: Test, database: string): Promise<FastifyInstance> {
   return app
 }
 
-/** The addresses of two receivers, of which one fails. */
-async function receivers(t: Test): Promise<{ ok: string; fails: string }> {
-  const [ok, fails] = await Promise.all([receiver(), receiver()])
-  t.teardown(() => Promise.all([ok.close(), fails.close()]))
-  fails.answer(500)
-  return { ok: ok.url, fails: fails.url }
-}
-
 /** Everything that can be kept of a tenant. Returns the ids that nothing may hold afterwards. */
-async function settle(app: FastifyInstance, tenant: string, urls: Record<string, string>) {
+async function settle(t: Test, app: FastifyInstance, tenant: string) {
   const { auth, events, webhooks } = app.svc
+  const { ok, fails } = await receivers(t)
   const user = await auth.createUser({ email: `a@${tenant}.example`, name: 'A', tenant })
   const key = await auth.createApiKey({
     userId: user.id,
@@ -70,24 +35,17 @@ async function settle(app: FastifyInstance, tenant: string, urls: Record<string,
   for (const one of [key.key, rotated.key]) {
     await app.inject({ url: '/me', headers: { 'x-api-key': one } })
   }
-  const register = (url: string, more = {}) =>
+  const register = ({ url }: { url: string }, more = {}) =>
     webhooks.register({ url, events: ['*'], tenant, ...more })
-  const delivered = await register(urls['ok']!)
-  const waiting = await register(urls['fails']!, { maxInFlight: 5 })
-  const dying = await register(urls['fails']!, { retry: { maxAttempts: 1 } })
-  const paused = await register(urls['ok']!)
-  const deleted = await register(urls['ok']!)
+  const delivered = await register(ok)
+  const waiting = await register(fails, { maxInFlight: 5 })
+  const dying = await register(fails, { retry: { maxAttempts: 1 } })
+  const paused = await register(ok)
+  const deleted = await register(ok)
   await webhooks.update({ id: paused.id, active: false })
   for (const { id } of [paused, deleted, waiting]) await webhooks.test(id)
   const { id: eventId } = await events.publish('order.created', { of: tenant }, { tenant })
-  const shop = (key: string) =>
-    app.inject({
-      method: 'POST',
-      url: '/hooks/shop',
-      headers: { 'x-token': SECRETS['SHOP'] },
-      payload: { tenant, key },
-    })
-  for (const key of ['1', '1', 'ü']) await shop(key)
+  for (const key of ['1', '1', 'ü']) await sendOrder(app, { tenant, key })
   await drain(app, { timeoutMs: 60_000 })
   await webhooks.delete(deleted.id)
   const since = new Date(Date.now() - 3_600_000).toISOString()
@@ -125,11 +83,10 @@ const tablesOf = (rows: Row[]): Set<string> =>
 t.test('an erased tenant has no rows in any table except the audit', async (t) => {
   const database = await freshDatabase(t)
   const app = await hostOn(t, database)
-  const { ok, fails } = await receivers(t)
   // The operator's, which gets the events of all tenants.
-  await app.svc.webhooks.register({ url: ok, events: ['*'] })
-  const ids = await settle(app, 'acme', { ok, fails })
-  const others = await settle(app, 'acme2', { ok, fails })
+  await app.svc.webhooks.register({ url: (await receivers(t)).ok.url, events: ['*'] })
+  const ids = await settle(t, app, 'acme')
+  const others = await settle(t, app, 'acme2')
   // Writes what was counted.
   await app.svc.auth.getUsage({ tenant: 'acme' })
   const before = await heldBy(database, [...ids, ...writtenAs('acme')])
@@ -232,8 +189,7 @@ t.test(
 t.test('an erasure that was interrupted is finished by a second call', async (t) => {
   const database = await freshDatabase(t)
   const app = await hostOn(t, database)
-  const { ok, fails } = await receivers(t)
-  const ids = await settle(app, 'acme', { ok, fails })
+  const ids = await settle(t, app, 'acme')
   // Webhooks go after their deliveries: here the erasure ends.
   await app.svc.database.query(
     `create function refuse() returns trigger language plpgsql as

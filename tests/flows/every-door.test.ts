@@ -12,7 +12,8 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
 
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
-const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
+const NO_ID = '0190a1b2-0000-7000-8000-000000000000'
+const UNKNOWN = { id: NO_ID, userId: NO_ID, webhookId: NO_ID, deliveryId: NO_ID, key: 'x' }
 const SPAN = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T03:00:00Z' }
 const SINCE = '2020-01-01T00:00:00Z'
 
@@ -25,16 +26,23 @@ interface Row {
   refused: Asked
 }
 
+/** What `asked` asks of one that `make` has made, and, unless told, of one that does not exist. */
+const ofOne = <Kind extends keyof Make>(
+  kind: Kind,
+  asked: (made: Awaited<ReturnType<Make[Kind]>>) => Asked,
+  refused = asked(UNKNOWN as never),
+): Row => ({ given: async (make) => asked((await make[kind]()) as never), refused })
+
+/** A request whose body is the argument of the method. */
+const sent = (route: string, body: object): Asked => [[body], [route, body]]
+
 const span = `from=${SPAN.from}&to=${SPAN.to}`
 const url = 'https://receiver.example/'
 
 const AUTH: Record<Exclude<keyof AuthOperations, 'as'>, Row> = {
   createUser: {
-    given: ({ email }) => {
-      const user = { email: email(), name: 'Ada', tenant: 'acme' }
-      return [[user], ['POST /_auth/users', user]]
-    },
-    refused: [[{ name: 'Ada' }], ['POST /_auth/users', { name: 'Ada' }]],
+    given: () => sent('POST /_auth/users', { email: newEmail(), name: 'Ada', tenant: 'acme' }),
+    refused: sent('POST /_auth/users', { name: 'Ada' }),
   },
   listUsers: {
     given: () => [
@@ -44,103 +52,63 @@ const AUTH: Record<Exclude<keyof AuthOperations, 'as'>, Row> = {
     ],
     refused: [[{ limit: 0 }], ['GET /_auth/users?limit=0']],
   },
-  getUser: { given: async ({ user }) => [[await user()]], refused: [[UNKNOWN]] },
-  deleteUser: {
-    given: async ({ user }) => {
-      const id = await user()
-      return [[id], [`DELETE /_auth/users/${id}`]]
-    },
-    refused: [[UNKNOWN], [`DELETE /_auth/users/${UNKNOWN}`]],
-  },
-  createApiKey: {
-    given: async ({ user }) => {
-      const userId = await user()
+  getUser: ofOne('user', ({ id }) => [[id]]),
+  deleteUser: ofOne('user', ({ id }) => [[id], [`DELETE /_auth/users/${id}`]]),
+  createApiKey: ofOne(
+    'user',
+    ({ id: userId }) => {
       const fields = { label: 'L', scopes: ['read'], limits: [{ limit: 3, perSeconds: 60 }] }
       return [[{ userId, ...fields }], [`POST /_auth/users/${userId}/keys`, fields]]
     },
-    refused: [
-      [{ userId: UNKNOWN, scopes: ['x'] }],
-      [`POST /_auth/users/${UNKNOWN}/keys`, { scopes: ['x'] }],
+    [[{ userId: NO_ID, scopes: ['x'] }], [`POST /_auth/users/${NO_ID}/keys`, { scopes: ['x'] }]],
+  ),
+  getApiKey: ofOne('key', ({ id }) => [[id], [`GET /_auth/keys/${id}`]]),
+  listApiKeys: ofOne(
+    'key',
+    ({ userId }) => [
+      [userId, { limit: 5 }],
+      [`GET /_auth/users/${userId}/keys?limit=5`],
+      [`GET /_auth/keys?userId=${userId}`],
     ],
-  },
-  getApiKey: {
-    given: async ({ key }) => {
-      const { id } = await key()
-      return [[id], [`GET /_auth/keys/${id}`]]
-    },
-    refused: [[UNKNOWN], [`GET /_auth/keys/${UNKNOWN}`]],
-  },
-  listApiKeys: {
-    given: async ({ key }) => {
-      const { userId } = await key()
-      return [
-        [userId, { limit: 5 }],
-        [`GET /_auth/users/${userId}/keys?limit=5`],
-        [`GET /_auth/keys?userId=${userId}`],
-      ]
-    },
-    refused: [[{ state: 'lost' }], ['GET /_auth/keys?state=lost']],
-  },
-  updateApiKey: {
-    given: async ({ key }) => {
-      const { id } = await key()
-      return [[{ id, enabled: false }], [`PATCH /_auth/keys/${id}`, { enabled: false }]]
-    },
-    refused: [[{ id: UNKNOWN, label: 5 }], [`PATCH /_auth/keys/${UNKNOWN}`, { label: 5 }]],
-  },
-  rotateApiKey: {
-    given: async ({ key }) => {
-      const { id } = await key()
-      const overlap = { overlapSeconds: 5 }
-      return [[{ id, ...overlap }], [`POST /_auth/keys/${id}/rotate`, overlap]]
-    },
-    refused: [[{ id: UNKNOWN }], [`POST /_auth/keys/${UNKNOWN}/rotate`]],
-  },
-  revokeApiKey: {
-    given: async ({ key }) => {
-      const { id } = await key()
-      return [[id], [`DELETE /_auth/keys/${id}`]]
-    },
-    refused: [[UNKNOWN], [`DELETE /_auth/keys/${UNKNOWN}`]],
-  },
-  importApiKeys: {
-    given: async ({ user }) => {
-      const [userId, sha256] = [await user(), randomBytes(32).toString('hex')]
-      const keys = [{ userId, sha256, label: 'L' }]
-      return [[keys], ['POST /_auth/keys/import', { keys }]]
-    },
-    refused: [
-      [[{ userId: UNKNOWN }]],
-      ['POST /_auth/keys/import', { keys: [{ userId: UNKNOWN }] }],
-    ],
-  },
+    [[{ state: 'lost' }], ['GET /_auth/keys?state=lost']],
+  ),
+  updateApiKey: ofOne(
+    'key',
+    ({ id }) => [[{ id, enabled: false }], [`PATCH /_auth/keys/${id}`, { enabled: false }]],
+    [[{ id: NO_ID, label: 5 }], [`PATCH /_auth/keys/${NO_ID}`, { label: 5 }]],
+  ),
+  rotateApiKey: ofOne('key', ({ id }) => {
+    const overlap = { overlapSeconds: 5 }
+    return [[{ id, ...overlap }], [`POST /_auth/keys/${id}/rotate`, overlap]]
+  }),
+  revokeApiKey: ofOne('key', ({ id }) => [[id], [`DELETE /_auth/keys/${id}`]]),
+  importApiKeys: ofOne('user', ({ id: userId }) => {
+    const keys = [{ userId, sha256: randomBytes(32).toString('hex'), label: 'L' }]
+    return [[keys], ['POST /_auth/keys/import', { keys }]]
+  }),
   planChanged: { given: () => [['acme']], refused: [['not a tenant']] },
-  validateApiKey: { given: async ({ key }) => [[(await key()).key]], refused: [['x']] },
-  verifyApiKey: {
-    given: async ({ key }) => {
-      const asked = { key: (await key()).key, scopes: ['read'] }
-      return [[asked], ['POST /_auth/verify', asked]]
-    },
-    refused: [[{ key: 5 }], ['POST /_auth/verify', { key: 5 }]],
-  },
-  checkApiKey: { given: async ({ key }) => [[{ id: (await key()).id }]], refused: [[UNKNOWN]] },
+  validateApiKey: ofOne('key', ({ key }) => [[key]]),
+  verifyApiKey: ofOne(
+    'key',
+    ({ key }) => sent('POST /_auth/verify', { key, scopes: ['read'] }),
+    sent('POST /_auth/verify', { key: 5 }),
+  ),
+  checkApiKey: ofOne('key', ({ id }) => [[{ id }]], [[NO_ID]]),
   sealBootstrapKey: { given: () => [['salt'.repeat(10)]], refused: [['short']] },
   listScopes: { given: () => [[{ grantable: true }]], refused: [[{ grantable: 'yes' }]] },
   listTenants: {
     given: () => [[{ limit: 1, search: 'acm' }], ['GET /_auth/tenants?limit=1&search=acm']],
     refused: [[{ limit: 0 }], ['GET /_auth/tenants?limit=0']],
   },
-  getUsage: {
-    given: async ({ key }) => {
-      const { id } = await key()
-      return [
-        [{ keyId: id, ...SPAN }],
-        [`GET /_auth/keys/${id}/usage?${span}`],
-        [`GET /_auth/usage?${span}`],
-      ]
-    },
-    refused: [[{ by: 'year' }], ['GET /_auth/usage?by=year']],
-  },
+  getUsage: ofOne(
+    'key',
+    ({ id }) => [
+      [{ keyId: id, ...SPAN }],
+      [`GET /_auth/keys/${id}/usage?${span}`],
+      [`GET /_auth/usage?${span}`],
+    ],
+    [[{ by: 'year' }], ['GET /_auth/usage?by=year']],
+  ),
   nearLimits: {
     given: () => [[{ over: 0.5 }], ['GET /_auth/near-limits?over=0.5']],
     refused: [[{ over: 2 }], ['GET /_auth/near-limits?over=2']],
@@ -150,53 +118,27 @@ const AUTH: Record<Exclude<keyof AuthOperations, 'as'>, Row> = {
 const base = '/_webhooks'
 const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
   register: {
-    given: () => {
-      const webhook = { url, events: '*', label: 'L', maxInFlight: 2 }
-      return [[webhook], [`POST ${base}`, webhook]]
-    },
-    refused: [[{ url, events: ['no'] }], [`POST ${base}`, { url, events: ['no'] }]],
+    given: () => sent(`POST ${base}`, { url, events: '*', label: 'L', maxInFlight: 2 }),
+    refused: sent(`POST ${base}`, { url, events: ['no'] }),
   },
   list: {
     given: () => [[{ state: 'active', limit: 2 }], [`GET ${base}?state=active&limit=2`]],
     refused: [[{ state: 'lost' }], [`GET ${base}?state=lost`]],
   },
   count: { given: () => [[{ state: 'active' }]], refused: [[{ state: 'lost' }]] },
-  signing: { given: async ({ webhook }) => [[await webhook()]], refused: [[UNKNOWN]] },
-  get: {
-    given: async ({ webhook }) => {
-      const id = await webhook()
-      return [[id], [`GET ${base}/${id}`]]
-    },
-    refused: [['x'], [`GET ${base}/x`]],
-  },
-  update: {
-    given: async ({ webhook }) => {
-      const id = await webhook()
-      return [[{ id, active: false }], [`PATCH ${base}/${id}`, { active: false }]]
-    },
-    refused: [[{ id: UNKNOWN, active: 1 }], [`PATCH ${base}/${UNKNOWN}`, { active: 1 }]],
-  },
-  delete: {
-    given: async ({ webhook }) => {
-      const id = await webhook()
-      return [[id], [`DELETE ${base}/${id}`]]
-    },
-    refused: [[UNKNOWN], [`DELETE ${base}/${UNKNOWN}`]],
-  },
-  rotateSecret: {
-    given: async ({ webhook }) => {
-      const id = await webhook()
-      return [[{ id }], [`POST ${base}/${id}/rotate-secret`]]
-    },
-    refused: [[{ id: UNKNOWN }], [`POST ${base}/${UNKNOWN}/rotate-secret`]],
-  },
-  test: {
-    given: async ({ webhook }) => {
-      const id = await webhook()
-      return [[id], [`POST ${base}/${id}/test`]]
-    },
-    refused: [[{ id: UNKNOWN, event: 'no' }], [`POST ${base}/${UNKNOWN}/test`, { event: 'no' }]],
-  },
+  signing: ofOne('webhook', ({ id }) => [[id]]),
+  get: ofOne('webhook', ({ id }) => [[id], [`GET ${base}/${id}`]], [['x'], [`GET ${base}/x`]]),
+  update: ofOne(
+    'webhook',
+    ({ id }) => [[{ id, active: false }], [`PATCH ${base}/${id}`, { active: false }]],
+    [[{ id: NO_ID, active: 1 }], [`PATCH ${base}/${NO_ID}`, { active: 1 }]],
+  ),
+  delete: ofOne('webhook', ({ id }) => [[id], [`DELETE ${base}/${id}`]]),
+  rotateSecret: ofOne('webhook', ({ id }) => [[{ id }], [`POST ${base}/${id}/rotate-secret`]]),
+  test: ofOne('webhook', ({ id }) => [[id], [`POST ${base}/${id}/test`]], [
+    [{ id: NO_ID, event: 'no' }],
+    [`POST ${base}/${NO_ID}/test`, { event: 'no' }],
+  ]),
   listEvents: { given: () => [[], [`GET ${base}/events`]], refused: [[]] },
   feed: {
     given: () => [
@@ -205,123 +147,66 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     ],
     refused: [[{ limit: 501 }], [`GET ${base}/feed?limit=501`]],
   },
-  webhookFeed: {
-    given: async ({ webhook }) => {
-      const id = await webhook()
-      return [[{ id, after: 'start' }], [`GET ${base}/${id}/feed?after=start`]]
-    },
-    refused: [[{ id: UNKNOWN }], [`GET ${base}/${UNKNOWN}/feed`]],
-  },
-  event: {
-    given: async ({ event }) => {
-      const id = await event()
-      return [[id], [`GET ${base}/events/${id}`]]
-    },
-    refused: [['x'], [`GET ${base}/events/x`]],
-  },
+  webhookFeed: ofOne('webhook', ({ id }) => [
+    [{ id, after: 'start' }],
+    [`GET ${base}/${id}/feed?after=start`],
+  ]),
+  event: ofOne('event', ({ id }) => [[id], [`GET ${base}/events/${id}`]], [
+    ['x'],
+    [`GET ${base}/events/x`],
+  ]),
   tryFilter: {
     given: () => [[{ filter: { event: 'order.created' }, events: '*' }]],
     refused: [[{ filter: { $no: 1 }, events: '*' }]],
   },
   listTenants: { given: () => [[]], refused: [[{ limit: 0 }]] },
-  deliver: {
-    given: async ({ webhook }) => [[attemptAt(await webhook())]],
-    refused: [[attemptAt(UNKNOWN)]],
-  },
-  listDeliveries: {
-    given: async ({ delivered }) => {
-      const { webhookId } = await delivered()
-      return [
-        [webhookId],
-        [`GET ${base}/${webhookId}/deliveries`],
-        [`GET ${base}/deliveries?webhookId=${webhookId}`],
-      ]
-    },
-    refused: [[{ status: 'lost' }], [`GET ${base}/deliveries?status=lost`]],
-  },
-  listDeadLetters: {
-    given: async ({ webhook }) => {
-      const webhookId = await webhook()
-      return [
-        [{ webhookId, limit: 3 }],
-        [`GET ${base}/${webhookId}/dead-letters?limit=3`],
-        [`GET ${base}/dead-letters?webhookId=${webhookId}`],
-      ]
-    },
-    refused: [[UNKNOWN], [`GET ${base}/${UNKNOWN}/dead-letters`]],
-  },
+  deliver: ofOne('webhook', ({ id }) => [[attemptAt(id)]]),
+  listDeliveries: ofOne(
+    'delivered',
+    ({ webhookId }) => [
+      [webhookId],
+      [`GET ${base}/${webhookId}/deliveries`],
+      [`GET ${base}/deliveries?webhookId=${webhookId}`],
+    ],
+    [[{ status: 'lost' }], [`GET ${base}/deliveries?status=lost`]],
+  ),
+  listDeadLetters: ofOne(
+    'webhook',
+    ({ id: webhookId }) => [
+      [{ webhookId, limit: 3 }],
+      [`GET ${base}/${webhookId}/dead-letters?limit=3`],
+      [`GET ${base}/dead-letters?webhookId=${webhookId}`],
+    ],
+    [[NO_ID], [`GET ${base}/${NO_ID}/dead-letters`]],
+  ),
   countDeadLetters: { given: () => [[]], refused: [[{ webhookId: 'x' }]] },
-  getDelivery: {
-    given: async ({ delivered }) => {
-      const delivery = await delivered()
-      const { webhookId, deliveryId } = delivery
-      return [
-        [{ ...delivery, attempt: 1 }],
-        [`GET ${base}/${webhookId}/deliveries/${deliveryId}?attempt=1`],
-        [`GET ${base}/${webhookId}/deliveries/${deliveryId}`],
-      ]
-    },
-    refused: [
-      [{ webhookId: UNKNOWN, deliveryId: UNKNOWN }],
-      [`GET ${base}/${UNKNOWN}/deliveries/${UNKNOWN}`],
-    ],
-  },
-  redeliver: {
-    given: async ({ delivered }) => {
-      const delivery = await delivered()
-      const { webhookId, deliveryId } = delivery
-      return [[delivery], [`POST ${base}/${webhookId}/deliveries/${deliveryId}/redeliver`]]
-    },
-    refused: [
-      [{ webhookId: UNKNOWN, deliveryId: UNKNOWN }],
-      [`POST ${base}/${UNKNOWN}/deliveries/${UNKNOWN}/redeliver`],
-    ],
-  },
-  redrive: {
-    given: async ({ webhook }) => {
-      const id = await webhook()
-      return [[id], [`POST ${base}/${id}/redrive`]]
-    },
-    refused: [[UNKNOWN], [`POST ${base}/${UNKNOWN}/redrive`]],
-  },
-  recover: {
-    given: async ({ webhook }) => {
-      const id = await webhook()
-      const asked = { what: 'dead', since: SINCE, dryRun: true }
-      return [[{ id, ...asked }], [`POST ${base}/${id}/recover`, asked]]
-    },
-    refused: [
-      [{ id: UNKNOWN, what: 'dead', since: SINCE }],
-      [`POST ${base}/${UNKNOWN}/recover`, { what: 'dead', since: SINCE }],
-    ],
-  },
-  recoverMany: {
-    given: async ({ webhook }) => {
-      const asked = { webhookIds: [await webhook()], what: 'dead', since: SINCE }
-      return [[asked], [`POST ${base}/recover`, asked]]
-    },
-    refused: [
-      [{ all: true, tenant: 'acme', what: 'dead', since: SINCE }],
-      [`POST ${base}/recover`, { all: true, tenant: 'acme', what: 'dead', since: SINCE }],
-    ],
-  },
-  listRecoveries: {
-    given: async ({ recovery }) => {
-      const { webhookId } = await recovery()
-      return [[webhookId], [`GET ${base}/${webhookId}/recoveries`]]
-    },
-    refused: [[UNKNOWN], [`GET ${base}/${UNKNOWN}/recoveries`]],
-  },
-  getRecovery: {
-    given: async ({ recovery }) => {
-      const { webhookId, id } = await recovery()
-      return [[{ webhookId, id }], [`GET ${base}/${webhookId}/recoveries/${id}`]]
-    },
-    refused: [
-      [{ webhookId: UNKNOWN, id: UNKNOWN }],
-      [`GET ${base}/${UNKNOWN}/recoveries/${UNKNOWN}`],
-    ],
-  },
+  getDelivery: ofOne('delivered', ({ webhookId, deliveryId }) => [
+    [{ webhookId, deliveryId, attempt: 1 }],
+    [`GET ${base}/${webhookId}/deliveries/${deliveryId}?attempt=1`],
+    [`GET ${base}/${webhookId}/deliveries/${deliveryId}`],
+  ]),
+  redeliver: ofOne('delivered', ({ webhookId, deliveryId }) => [
+    [{ webhookId, deliveryId }],
+    [`POST ${base}/${webhookId}/deliveries/${deliveryId}/redeliver`],
+  ]),
+  redrive: ofOne('webhook', ({ id }) => [[id], [`POST ${base}/${id}/redrive`]]),
+  recover: ofOne('webhook', ({ id }) => {
+    const asked = { what: 'dead', since: SINCE, dryRun: true }
+    return [[{ id, ...asked }], [`POST ${base}/${id}/recover`, asked]]
+  }),
+  recoverMany: ofOne(
+    'webhook',
+    ({ id }) => sent(`POST ${base}/recover`, { webhookIds: [id], what: 'dead', since: SINCE }),
+    sent(`POST ${base}/recover`, { all: true, tenant: 'acme', what: 'dead', since: SINCE }),
+  ),
+  listRecoveries: ofOne('recovery', ({ webhookId }) => [
+    [webhookId],
+    [`GET ${base}/${webhookId}/recoveries`],
+  ]),
+  getRecovery: ofOne('recovery', ({ webhookId, id }) => [
+    [{ webhookId, id }],
+    [`GET ${base}/${webhookId}/recoveries/${id}`],
+  ]),
   listHandlerDeadLetters: {
     given: () => [
       [{ subscription: 'ship', limit: 2 }],
@@ -330,44 +215,29 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     refused: [[{ since: 'now' }], [`GET ${base}/handlers/dead-letters?since=now`]],
   },
   pauseAll: {
-    given: () => [
-      [{ tenant: 'acme', reason: 'why' }],
-      [`POST ${base}/pause-all`, { tenant: 'acme', reason: 'why' }],
-    ],
-    refused: [[{ reason: 7 }], [`POST ${base}/pause-all`, { reason: 7 }]],
+    given: () => sent(`POST ${base}/pause-all`, { tenant: 'acme', reason: 'why' }),
+    refused: sent(`POST ${base}/pause-all`, { reason: 7 }),
   },
   resumeAll: {
-    given: () => [[{ tenant: 'acme' }], [`POST ${base}/resume-all`, { tenant: 'acme' }]],
-    refused: [[{ tenant: '' }], [`POST ${base}/resume-all`, { tenant: '' }]],
+    given: () => sent(`POST ${base}/resume-all`, { tenant: 'acme' }),
+    refused: sent(`POST ${base}/resume-all`, { tenant: '' }),
   },
   pauseHandler: {
-    given: () => [
-      [{ subscription: 'ship' }],
-      [`POST ${base}/handlers/pause`, { subscription: 'ship' }],
-    ],
-    refused: [[{ subscription: 'no' }], [`POST ${base}/handlers/pause`, { subscription: 'no' }]],
+    given: () => sent(`POST ${base}/handlers/pause`, { subscription: 'ship' }),
+    refused: sent(`POST ${base}/handlers/pause`, { subscription: 'no' }),
   },
   resumeHandler: {
-    given: () => [
-      [{ subscription: 'ship' }],
-      [`POST ${base}/handlers/resume`, { subscription: 'ship' }],
-    ],
-    refused: [[{ subscription: 'no' }], [`POST ${base}/handlers/resume`, { subscription: 'no' }]],
+    given: () => sent(`POST ${base}/handlers/resume`, { subscription: 'ship' }),
+    refused: sent(`POST ${base}/handlers/resume`, { subscription: 'no' }),
   },
   redriveHandler: {
-    given: () => [
-      [{ subscription: 'ship' }],
-      [`POST ${base}/handlers/redrive`, { subscription: 'ship' }],
-    ],
-    refused: [[{ subscription: 'no' }], [`POST ${base}/handlers/redrive`, { subscription: 'no' }]],
+    given: () => sent(`POST ${base}/handlers/redrive`, { subscription: 'ship' }),
+    refused: sent(`POST ${base}/handlers/redrive`, { subscription: 'no' }),
   },
-  deleteHandlerDeadLetter: {
-    given: async ({ handlerDeadLetter }) => {
-      const id = await handlerDeadLetter()
-      return [[id], [`DELETE ${base}/handlers/dead-letters/${id}`]]
-    },
-    refused: [[UNKNOWN], [`DELETE ${base}/handlers/dead-letters/${UNKNOWN}`]],
-  },
+  deleteHandlerDeadLetter: ofOne('handlerDeadLetter', ({ id }) => [
+    [id],
+    [`DELETE ${base}/handlers/dead-letters/${id}`],
+  ]),
   stats: {
     given: () => [[SPAN], [`GET ${base}/stats?${span}`]],
     refused: [[{ ...SPAN, by: 'year' }], [`GET ${base}/stats?${span}&by=year`]],
@@ -376,13 +246,7 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     given: () => [[{ limit: 2 }], [`GET ${base}/inbound?limit=2`]],
     refused: [[{ outcome: 'lost' }], [`GET ${base}/inbound?outcome=lost`]],
   },
-  replayInbound: {
-    given: async ({ inbound }) => {
-      const id = await inbound()
-      return [[id], [`POST ${base}/inbound/${id}/replay`]]
-    },
-    refused: [[UNKNOWN], [`POST ${base}/inbound/${UNKNOWN}/replay`]],
-  },
+  replayInbound: ofOne('inbound', ({ id }) => [[id], [`POST ${base}/inbound/${id}/replay`]]),
 }
 
 /** Routes that no method has. */
@@ -399,7 +263,7 @@ const WITHOUT_METHOD = [
 ]
 
 function attemptAt(webhookId: string) {
-  return { webhookId, event: 'order.created', payload: 1, deliveryId: UNKNOWN, attempt: 1 }
+  return { webhookId, event: 'order.created', payload: 1, deliveryId: NO_ID, attempt: 1 }
 }
 
 type Make = ReturnType<typeof makers>
@@ -433,20 +297,18 @@ async function startHost(t: Test) {
   return { app, routes, url: receiver.url }
 }
 
+let count = 0
+const newEmail = () => `ada-${process.pid}-${Date.now()}-${count++}@example.com`
+
 function makers({ app, url }: Host) {
   const { auth, webhooks } = app.svc
-  let count = 0
-  const email = () => `ada-${process.pid}-${Date.now()}-${count++}@example.com`
-  const user = async () => (await auth.createUser({ email: email(), name: 'Ada' })).id
-  const key = async () => auth.createApiKey({ userId: await user(), scopes: ['read'] })
-  const webhook = async () => (await webhooks.register({ url, events: '*' })).id
-  const delivered = async () => {
-    const { webhookId, deliveryId } = await webhooks.deliver(attemptAt(await webhook()))
-    return { webhookId, deliveryId }
-  }
-  const event = async () => (await app.svc.events.publish('order.created', 1)).id
+  const user = () => auth.createUser({ email: newEmail(), name: 'Ada' })
+  const key = async () => auth.createApiKey({ userId: (await user()).id, scopes: ['read'] })
+  const webhook = () => webhooks.register({ url, events: '*' })
+  const delivered = async () => webhooks.deliver(attemptAt((await webhook()).id))
+  const event = () => app.svc.events.publish('order.created', 1)
   const recovery = async () => {
-    const webhookId = await webhook()
+    const { id: webhookId } = await webhook()
     const { id } = await webhooks.recover({ id: webhookId, what: 'dead', since: SINCE })
     const made = { webhookId, id: id! }
     // It is counted in the background.
@@ -455,7 +317,7 @@ function makers({ app, url }: Host) {
   }
   const inbound = async () => {
     await app.inject({ method: 'POST', url: '/hook', payload: { n: count++ } })
-    return (await webhooks.listInbound({ limit: 1 }))[0]!.id
+    return (await webhooks.listInbound({ limit: 1 }))[0]!
   }
   const handlerDeadLetter = async () => {
     const id = uuidv7()
@@ -464,9 +326,9 @@ function makers({ app, url }: Host) {
        values ($1, '__svc.sub/ship.dlq', '{"event":"order.created","eventId":"7"}')`,
       [id],
     )
-    return id
+    return { id }
   }
-  return { email, user, key, webhook, delivered, event, handlerDeadLetter, recovery, inbound }
+  return { user, key, webhook, delivered, event, handlerDeadLetter, recovery, inbound }
 }
 
 /** What came of it, without what differs each time; a refusal does not say which part of the request it was in. */

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { folderOf, runProgram } from '../support/program.ts'
 import { startHost, type Host, type HostOptions } from '../auth/support/host.ts'
+import { queryOn } from '../support/session.ts'
 
 const guide = (name: string) =>
   readFileSync(new URL(`../../docs/keys/${name}.md`, import.meta.url), 'utf8')
@@ -28,16 +29,6 @@ async function run(
   const code = await program.ended()
   t.equal(code, 0, program.printed)
   return program.printed.trim()
-}
-
-async function query(database: string, ...statements: [text: string, values?: unknown[]][]) {
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  try {
-    for (const [text, values] of statements) await client.query(text, values)
-  } finally {
-    await client.end()
-  }
 }
 
 const after: NonNullable<HostOptions['after']> = (app) => {
@@ -66,9 +57,9 @@ async function ownApplication(t: Test, hash: (key: string) => string) {
     key: string,
     ...rest: unknown[]
   ): [string, unknown[]] => [insert, [id, customer, hash(key), key.slice(0, 10), ...rest]]
-  await query(
+  await queryOn(
     database,
-    [tables],
+    tables,
     [`insert into customers values (1, 'Ada', 'ada@example.com'), (2, 'Bea', 'bea@example.com')`],
     row(1, 1, keys.writes, true, null, null, null),
     row(2, 2, keys.reads, false, 2, '2999-01-01T00:00:00Z', null),

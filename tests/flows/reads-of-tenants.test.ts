@@ -2,22 +2,18 @@
  * What one tenant reads makes nobody else wait. A lock on a table holds up reads for as long as the test
  * wants; everything else is to be answered meanwhile.
  */
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { startHost } from '../console/support/host.ts'
 import { until } from '../support/until.ts'
+import { sessionOn } from '../support/session.ts'
 
 const since = new Date(Date.now() - 3600_000).toISOString()
 
 /** Holds up every statement that reads the table, until it is released. */
 async function lock(t: Test, database: string, table: string) {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   await client.query(`begin; lock table ${table} in access exclusive mode`)
-  const watcher = new pg.Client(database)
-  await watcher.connect()
-  t.teardown(() => watcher.end())
+  const watcher = await sessionOn(t, database)
   return {
     release: () => client.query('rollback'),
     // Retention changes these tables now and then, and its statements wait for the lock like the reads.
@@ -105,9 +101,7 @@ t.test('a read that takes longer than five seconds is ended by the server', asyn
 
 t.test('changes of a tenant that wait for a row take two connections at most', async (t) => {
   const { host, events, webhook, acme, others } = await tenantsHost(t)
-  const client = new pg.Client(host.database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, host.database)
   await client.query('begin')
   await client.query(`select from svc."__svc.webhooks.registrations" where id = $1 for update`, [
     webhook.id,

@@ -4,17 +4,14 @@ import { svcCore } from '@svc/core'
 import { useCore } from '@svc/core/internal'
 import { drain, receiver } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { queryOn } from '../support/session.ts'
 
 /** As Debezium and Supabase make it: Postgres then refuses updates and deletes of rows that nothing identifies. */
 async function replicatedHost(t: Test): Promise<FastifyInstance> {
   const database = await freshDatabase(t)
-  const admin = new pg.Client(database)
-  await admin.connect()
-  await admin.query('create publication everything for all tables')
-  await admin.end()
+  await queryOn(database, 'create publication everything for all tables')
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(svcCore, { database: { connectionString: database, max: 4 } })

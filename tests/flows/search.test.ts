@@ -4,10 +4,10 @@ import { svcAuth } from '@svc/auth'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { explainingPool, nodesOf } from '../support/query-plans.ts'
+import { queryOn } from '../support/session.ts'
 
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 
@@ -157,13 +157,12 @@ t.test('keys, tenants and webhooks are found by their names as well', async (t) 
 
 t.test('a search among 100 000 rows reads those that it finds, page by page', async (t) => {
   const database = await freshDatabase(t)
-  const filler = new pg.Client({ connectionString: database })
-  await filler.connect()
-  // Without the triggers, which take longer than the rows.
-  await filler.query('set session_replication_role = replica')
   const id = `('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid`
   const rows = 'generate_series(1, 100000) as n'
-  for (const fill of [
+  await queryOn(
+    database,
+    // Without the triggers, which take longer than the rows.
+    'set session_replication_role = replica',
     `insert into svc."__svc.auth.users" (id, email, name, role, tenant)
      select ${id}, 'person' || n || '@example.com', 'Person ' || md5(n::text), 'user', 'customer-' || n
        from ${rows}`,
@@ -174,10 +173,7 @@ t.test('a search among 100 000 rows reads those that it finds, page by page', as
      select ${id}, 'customer-' || n, 'https://host' || n || '.example/hook', '{}', 'x' from ${rows}`,
     `insert into svc."__svc.tenants" (tenant) select 'customer-' || n from ${rows}`,
     'analyze',
-  ]) {
-    await filler.query(fill)
-  }
-  await filler.end()
+  )
   const { pool, plans } = explainingPool(t, database)
   const { ask } = await startHost(t, pool)
   for (const [list, common] of [

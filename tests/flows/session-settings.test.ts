@@ -1,12 +1,12 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { useCore } from '@svc/core/internal'
-import { advance, drain, receiver } from '@svc/testing'
-import { headerToken, svcWebhooks } from '@svc/webhooks'
+import { advance, drain } from '@svc/testing'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
+import { receivers, sendOrder, shopHost } from './support/shop-host.ts'
+import { queryOn } from '../support/session.ts'
 
 /** What a role, a database or an application may have set, in the forms that are the furthest from ours. */
 const SETTINGS: [name: string, value: string][] = [
@@ -29,14 +29,12 @@ const SETTINGS: [name: string, value: string][] = [
 ]
 
 async function setOn(database: string, settings: [name: string, value: string][]): Promise<void> {
-  const admin = new pg.Client(database)
-  await admin.connect()
-  const { rows } = await admin.query('select current_database() as name')
-  for (const [name, value] of settings) {
-    const list = name === 'search_path' ? value : pg.escapeLiteral(value)
-    await admin.query(`alter database ${pg.escapeIdentifier(rows[0].name)} set ${name} = ${list}`)
+  const name = pg.escapeIdentifier(new URL(database).pathname.slice(1))
+  const set = ([option, value]: [string, string]) => {
+    const list = option === 'search_path' ? value : pg.escapeLiteral(value)
+    return `alter database ${name} set ${option} = ${list}`
   }
-  await admin.end()
+  await queryOn(database, ...settings.map(set))
 }
 
 /** In a schema of the host: what our statements name, with other answers. */
@@ -62,36 +60,8 @@ const SHADOWS = `
   create operator shadow.<= (leftarg = timestamptz, rightarg = timestamptz, procedure = shadow.never);
   create operator shadow.|| (leftarg = text, rightarg = text, procedure = shadow.nothing)`
 
-async function shadowsOn(database: string): Promise<void> {
-  const admin = new pg.Client(database)
-  await admin.connect()
-  await admin.query(SHADOWS)
-  await admin.end()
-}
-
 async function hostOn(t: Test, database: string): Promise<FastifyInstance> {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, {
-    database: { connectionString: database, max: 4 },
-    secrets: (name) => (name === 'SHOP' ? 'token' : null),
-    worker: { maxAttempts: 1 },
-  })
-  await app.register(svcAuth, { excludePaths: ['/hooks/shop'] })
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created', 'shop.order'],
-    allowedNetworks: ['127.0.0.0/8'],
-    inboundLog: { keepDays: 7, rawBodies: true },
-    inbound: {
-      shop: {
-        path: '/hooks/shop',
-        publishAs: 'shop.order',
-        verify: headerToken({ header: 'x-token', secretName: 'SHOP' }),
-        deduplicationKey: (_request, body) => (JSON.parse(body) as { key: string }).key,
-      },
-    },
-  })
-  app.get('/me', async (request) => request.auth)
+  const app = await shopHost(t, database, { core: { worker: { maxAttempts: 1 } } })
   await app.ready()
   return app
 }
@@ -106,10 +76,7 @@ async function round(
   inTransaction: [string, string][],
 ): Promise<void> {
   const { auth, events, kv, webhooks } = app.svc
-  const [ok, fails] = [await receiver(), await receiver()]
-  t.teardown(() => Promise.all([ok.close(), fails.close()]))
-  fails.answer(500)
-
+  const { ok, fails } = await receivers(t)
   const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
   const made = await auth.createApiKey({
     userId: user.id,
@@ -155,14 +122,7 @@ async function round(
     'the settings of the host are its own',
   )
   t.same(await kv.get('at'), { n: 1.5 })
-  const shop = () =>
-    app.inject({
-      method: 'POST',
-      url: '/hooks/shop',
-      headers: { 'x-token': 'token' },
-      payload: { key: 'k' },
-    })
-  t.same([(await shop()).statusCode, (await shop()).statusCode], [200, 200])
+  for (let n = 0; n < 2; n++) t.equal(await sendOrder(app, { key: 'k' }), 200)
 
   await ok.waitFor(7)
   await drain(app, { timeoutMs: 60_000 })
@@ -232,7 +192,7 @@ t.test(
   'tables are made, and a round runs, where a schema of the host comes before that of Postgres',
   async (t) => {
     const database = await emptyDatabase(t)
-    await shadowsOn(database)
+    await queryOn(database, SHADOWS)
     await setOn(database, [['search_path', 'shadow, pg_catalog, public']])
     await round(t, await hostOn(t, database), [['search_path', 'public']])
   },
@@ -243,11 +203,10 @@ for (const path of ['shadow, pg_catalog', 'shadow, public']) {
     `a publish in a transaction with the search_path ${path} means what it always does`,
     async (t) => {
       const database = await freshDatabase(t)
-      await shadowsOn(database)
+      await queryOn(database, SHADOWS)
       const app = await hostOn(t, database)
       const { events, webhooks } = app.svc
-      const ok = await receiver()
-      t.teardown(() => ok.close())
+      const { ok } = await receivers(t)
       const url = ok.url
       const filter = { payload: { n: { $gte: 2 } } }
       await webhooks.register({ url, events: ['order.created'] })
@@ -276,7 +235,7 @@ for (const path of ['shadow, pg_catalog', 'shadow, public']) {
 
 t.test('what else is written in such a transaction is refused, and names the path', async (t) => {
   const database = await freshDatabase(t)
-  await shadowsOn(database)
+  await queryOn(database, SHADOWS)
   const { svc } = await hostOn(t, database)
   const refused = { code: 'SVC_CORE_INVALID_TRANSACTION', message: /search_path.*pg_catalog first/ }
   await svc.transaction(async (db) => {
@@ -311,7 +270,7 @@ t.test(
   'what a host sets for the rest of a session, in a transaction, changes nothing after it',
   async (t) => {
     const database = await freshDatabase(t)
-    await shadowsOn(database)
+    await queryOn(database, SHADOWS)
     const app = Fastify()
     t.teardown(() => app.close())
     await app.register(svcCore, { database: { connectionString: database, max: 2 } })

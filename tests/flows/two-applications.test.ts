@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { SvcCoreOptions } from '@svc/core'
-import { advance, drain, receiver, type Receiver } from '@svc/testing'
+import { advance, drain, type Receiver } from '@svc/testing'
 import { headerToken } from '@svc/webhooks'
 import t, { type Test } from 'tap'
 import { startHost, type Host } from '../console/support/host.ts'
@@ -10,6 +10,8 @@ import { startChild } from '../core/support/child.ts'
 import { everyRow } from '../support/every-row.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
+import { receivers } from './support/shop-host.ts'
+import { sessionOn } from '../support/session.ts'
 
 const SECRETS: Record<string, string> = {
   BOOTSTRAP_KEY: 'the-bootstrap-key-of-tests',
@@ -53,13 +55,6 @@ async function startApplication(
     before: (app) => void app.get('/me', async (request) => request.auth),
   })
   return { ...host, log }
-}
-
-async function receivers(t: Test): Promise<Record<'ok' | 'fails', Receiver>> {
-  const [ok, fails] = await Promise.all([receiver(), receiver()])
-  t.teardown(() => Promise.all([ok.close(), fails.close()]))
-  fails.answer(500)
-  return { ok, fails }
 }
 
 /** Whatever writes, on our connections and in transactions of the host. */
@@ -264,9 +259,7 @@ t.test('jobs and notifications of one application do not reach the other', async
   const idle = { worker: { enabled: false } }
   const publisher = await startApplication(t, database, { schema: 'shop', ...idle })
   const worker = await startApplication(t, database, {})
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const heard: string[] = []
   client.on('notification', ({ channel }) => heard.push(channel))
   for (const name of [
@@ -382,9 +375,7 @@ t.test('no statement and no function of another schema names the default one', a
   )
 
   prototype.query = query
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const { rows: bodies } = await client.query<{ text: string }>(
     `select pg_get_functiondef(oid) as text from pg_proc
       where pronamespace in ('shop'::regnamespace, 'shop_jobs'::regnamespace)

@@ -10,7 +10,6 @@ import {
 } from '@svc/providers'
 import { signed, type SignedRequest } from '@svc/testing'
 import type { Preset } from '../../packages/providers/src/preset.ts'
-import type { Scheme } from '../../packages/providers/src/preset-schemes.ts'
 import { presets } from '../../packages/providers/src/presets/all.ts'
 import { NEEDS, needsOf, ORIGIN } from './needs.ts'
 import { jwt, keysFor } from '../webhooks/inbound/providers/sign.ts'
@@ -36,36 +35,6 @@ const plain = ({ url = '/hooks', headers, payload }: SignedRequest): Plain => ({
 
 const web = ({ method, url, headers, body }: PlainRequest): Request =>
   new Request(url, { method, headers: headers as Record<string, string>, body: body as string })
-
-const isFetched = (scheme: Scheme): boolean =>
-  scheme.algorithm === 'jwt'
-    ? scheme.key !== 'secret'
-    : 'signature' in scheme && (scheme.key?.certificate ?? scheme.key?.jwks) !== undefined
-
-for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
-  const scheme = preset.schemes.find((one) => !isFetched(one))
-  if (!scheme) continue
-  t.test(`a request of ${preset.name} is verified, as a plain one and as a Request`, async (t) => {
-    const keys = keysFor(scheme)
-    const key = keys.private
-      ? { privateKey: keys.private.export({ type: 'pkcs8', format: 'pem' }).toString() }
-      : { secret: keys.secret }
-    const provider = providerWith(id, preset, keys.secret)
-    const request = plain(signed(id, undefined, { ...NEEDS, ...key, url: URL_ }))
-    const verified = await provider.verify(request)
-    t.match(verified, { ok: true, event: new RegExp(`^${id}\\.`) })
-    t.strictSame(await provider.verify(web(request)), verified, 'the same of a Request')
-    const bytes = { ...request, body: Buffer.from(request.body as string) }
-    t.strictSame(await provider.verify(bytes), verified, 'the same of bytes')
-    const other = keysFor(scheme)
-    const wrong = other.secret === keys.secret ? `${keys.secret.slice(0, -2)}00` : other.secret
-    t.match(await providerWith(id, preset, wrong).verify(request), {
-      ok: false,
-      reason: String,
-      retry: false,
-    })
-  })
-}
 
 const secret = 'a secret of GitHub'
 const push = (body: unknown = { ref: 'main' }) => plain(signed('github', body, { secret }))

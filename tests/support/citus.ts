@@ -5,6 +5,7 @@
 import pg from 'pg'
 
 import { createDatabase, withDatabase } from './databases.ts'
+import { queryOn } from './session.ts'
 
 /** What names the cluster for `startRun`, and for the storms that start one of their own. */
 export const CITUS_VARIABLE = 'SVC_TEST_CITUS'
@@ -80,10 +81,10 @@ export async function createEmpty(
 ): Promise<void> {
   for (const server of servers) {
     await createDatabase(server, name, 'template0')
-    await run(withDatabase(server, name), 'create extension citus', ...first)
+    await queryOn(withDatabase(server, name), 'create extension citus', ...first)
   }
   const [coordinator, ...workers] = nodes
-  await run(
+  await queryOn(
     withDatabase(servers[0]!, name),
     `select citus_set_coordinator_host('${coordinator!.host}', ${coordinator!.port})`,
     ...workers.map(({ host, port }) => `select citus_add_node('${host}', ${port})`),
@@ -92,19 +93,9 @@ export async function createEmpty(
 
 /** From now on it is cloned alone: the background worker of Citus would be connected to it. */
 export async function closeDatabase(server: string, name: string): Promise<void> {
-  await run(
+  await queryOn(
     server,
     `alter database ${name} allow_connections false`,
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
   )
-}
-
-export async function run(url: string, ...statements: string[]): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    for (const statement of statements) await client.query(statement)
-  } finally {
-    await client.end()
-  }
 }

@@ -1,5 +1,6 @@
 /** Databases whose transactions have another isolation level unless told otherwise. */
 import pg from 'pg'
+import { queryOn } from './session.ts'
 
 export const LEVELS = ['repeatable read', 'serializable'] as const
 
@@ -8,11 +9,6 @@ export async function setDefaultLevel(
   database: string,
   level: (typeof LEVELS)[number],
 ): Promise<void> {
-  const client = new pg.Client(database)
-  await client.connect()
-  const { rows } = await client.query('select current_database() as name')
-  await client.query(
-    `alter database ${pg.escapeIdentifier(rows[0].name)} set default_transaction_isolation = '${level}'`,
-  )
-  await client.end()
+  const name = pg.escapeIdentifier(new URL(database).pathname.slice(1))
+  await queryOn(database, `alter database ${name} set default_transaction_isolation = '${level}'`)
 }

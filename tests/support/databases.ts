@@ -2,6 +2,7 @@
 // A run is alive as long as its session is: a connection under the run's name.
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { queryOn } from './session.ts'
 
 /** Its files are copied: to write each page of them to the log as well takes three times the CPU. */
 export async function createDatabase(
@@ -9,7 +10,7 @@ export async function createDatabase(
   name: string,
   template: string,
 ): Promise<void> {
-  await query(server, `create database ${name} template ${template} strategy file_copy`)
+  await queryOn(server, `create database ${name} template ${template} strategy file_copy`)
 }
 
 /** For how long connections that were closed may take to end in the server. */
@@ -53,15 +54,16 @@ export function withDatabase(server: string, name: string): string {
 }
 
 export async function dropDatabasesOf(server: string, run: string): Promise<void> {
-  const rows = await query(server, `select datname from pg_database where datname like $1`, [
-    `${run.replaceAll('_', '\\_')}\\_%`,
+  const rows = await queryOn(server, [
+    'select datname from pg_database where datname like $1',
+    [`${run.replaceAll('_', '\\_')}\\_%`],
   ])
   for (const { datname } of rows) await dropDatabase(server, datname)
 }
 
 /** Drops what was left by runs that were killed. Two runs may do so at the same time. */
 export async function sweepDatabases(server: string): Promise<void> {
-  const rows = await query(
+  const rows = await queryOn(
     server,
     `select datname
      from pg_database d
@@ -96,19 +98,5 @@ export async function openSession(server: string, run: string): Promise<() => Pr
   return async () => {
     session.ref()
     await session.end()
-  }
-}
-
-async function query(
-  server: string,
-  text: string,
-  values: unknown[] = [],
-): Promise<{ datname: string }[]> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    return (await client.query<{ datname: string }>(text, values)).rows
-  } finally {
-    await client.end()
   }
 }

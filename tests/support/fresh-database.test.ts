@@ -1,12 +1,13 @@
 import pg from 'pg'
-import t, { type Test } from 'tap'
+import t from 'tap'
 
 import { emptyDatabase, freshDatabase } from './fresh-database.ts'
+import { sessionOn } from './session.ts'
 
 t.test('two databases of one template are independent', async (t) => {
   const [one, other] = await Promise.all([
-    connect(t, await freshDatabase(t)),
-    connect(t, await freshDatabase(t)),
+    sessionOn(t, await freshDatabase(t)),
+    sessionOn(t, await freshDatabase(t)),
   ])
   await one.query('create table public.mine ()')
 
@@ -31,16 +32,9 @@ t.test(
 )
 
 t.test('an empty database has no schema of ours', async (t) => {
-  const client = await connect(t, await emptyDatabase(t))
+  const client = await sessionOn(t, await emptyDatabase(t))
 
   const { rows } = await client.query(`select from pg_namespace where nspname like 'svc%'`)
 
   t.equal(rows.length, 0)
 })
-
-async function connect(t: Test, url: string): Promise<pg.Client> {
-  const client = new pg.Client(url)
-  await client.connect()
-  t.teardown(() => client.end())
-  return client
-}

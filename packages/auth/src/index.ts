@@ -9,7 +9,6 @@ export { svcAuth, svcAuth as default } from './plugin.ts'
 export { authOf } from './guard/guard.ts'
 export type { SvcAuthOptions } from './options.ts'
 export type { ActingFor, AuthOperations } from './operations/svc-auth.ts'
-export type { Usage, UsageQuery } from './usage/usage-schemas.ts'
 export type { Limit, Plan, Quota, QuotaPeriod } from './limit-fields.ts'
 export type { PlanOf } from './limits/plans.ts'
 export type { RateLimit } from './tables/lockouts.ts'
@@ -36,6 +35,8 @@ export type {
   Page,
   TenantOfAuth,
   TenantPage,
+  Usage,
+  UsageQuery,
   User,
   UserFilter,
   Validation,

@@ -6,7 +6,13 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable } from '@svc/core/internal'
 import { Limit, MAX_LIMITS, Quota } from './limit-fields.ts'
-import { expiry, text, timestamp } from './schema-pieces.ts'
+
+export const text = (maxLength: number) =>
+  Type.String({ minLength: 1, maxLength, pattern: STORABLE_TEXT })
+export const timestamp = () => Type.String({ format: 'date-time' })
+/** The schema of an expiry, which has errors of its own for times that cannot be stored. */
+export const expiry = () => Type.String({ format: 'date-time-of-any-year' })
+export const closed = { additionalProperties: false }
 
 const Scopes = Type.Array(Type.String({ maxLength: 200 }), {
   maxItems: 100,
@@ -41,7 +47,7 @@ const Limits = nullable(
   }),
 )
 
-/** The body of PATCH. */
+/** The body of PATCH, and what a create takes: `scopes` are `["read", "write"]` by default. */
 export const keyChanges = {
   /** A name for people; `null` for none. */
   label: Type.Optional(nullable(text(200))),
@@ -56,9 +62,6 @@ export const keyChanges = {
   limits: Type.Optional(Limits),
   quota: Type.Optional(nullable(Quota)),
 }
-
-/** What a create takes. `scopes` are `["read", "write"]` by default. */
-export const keyFields = keyChanges
 
 /** What an import takes besides: a key of another system, by a hash of its text. */
 export const importedKeyFields = {

@@ -234,20 +234,16 @@ export function resolveAuthOptions(given: unknown): AuthSettings {
   }
   assertRolesDeclared(settings)
   assertSpansDiffer('tenantLimits', settings.tenantLimits)
-  if (settings.githubLeaks !== undefined) {
-    const { githubLeaks } = settings
-    resolveOptions<object>('svcAuth', githubLeaksRules, githubLeaks, 'githubLeaks.')
+  for (const [name, ofFields] of Object.entries(FIELDS)) {
+    const given = settings[name as keyof typeof FIELDS]
+    if (given !== undefined) resolveOptions('svcAuth', ofFields, given, `${name}.`)
   }
-  if (settings.importedKeys !== undefined) {
-    const { importedKeys } = settings
-    resolveOptions<object>('svcAuth', importedKeysRules, importedKeys, 'importedKeys.')
-  }
-  if (settings.rateLimit === undefined) return settings
-  const rateLimit = resolveOptions<RateLimit>(
-    'svcAuth',
-    rateLimitRules,
-    settings.rateLimit,
-    'rateLimit.',
-  )
-  return { ...settings, rateLimit }
+  return settings
+}
+
+/** Rules of the fields of options that are objects. No field has a default. */
+const FIELDS = {
+  githubLeaks: githubLeaksRules,
+  importedKeys: importedKeysRules,
+  rateLimit: rateLimitRules,
 }

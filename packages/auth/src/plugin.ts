@@ -9,20 +9,18 @@ import {
   assertRoutesEnclosed,
   rootOf,
 } from './guard/boot/hook-order.ts'
-import {
-  assertManagementGuarded,
-  warnOfUselessExclusions,
-} from './guard/boot/useless-exclusions.ts'
+import { warnOfUselessExclusions } from './guard/boot/useless-exclusions.ts'
 import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
 import { keyReader } from './guard/credentials.ts'
 import { createGuard } from './guard/guard.ts'
 import { createGuardTelemetry } from './guard/guard-telemetry.ts'
 import { createLimitCheck } from './guard/limit-check.ts'
 import { createAuthentication } from './guard/keys/authentication.ts'
+import { assertManagementGuarded } from './guard/policy/path-rules.ts'
 import { PolicyMap } from './guard/policy/policy-map.ts'
 import { collectRoutes, routerOptionsOf } from './guard/policy/registered-routes.ts'
 import { anyOf } from './guard/policy/route-policy.ts'
-import { redactingLog } from './guard/refusal-log.ts'
+import { redactingLog } from './guard/refusals.ts'
 import { createRequestContextCopy } from './guard/request-context.ts'
 import { prepareDatabase } from './migrations.ts'
 import { watchAgeing } from './operations/key-ageing.ts'
@@ -81,14 +79,12 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   // A context has the decorators that its parent had when it was created: one for each.
   for (const context of new Set([rootOf(app), app])) context.decorateRequest('auth', null)
   const policyOf = (request: FastifyRequest) => policies.policyOf(request)
-  const { allowances } = authentication
   const costOf = (request: FastifyRequest) => policies.costOf(request)
-  const limitCheck = createLimitCheck({ allowances, costOf })
   const guard = createGuard({
     ...authentication,
     policyOf,
     presentedKey: keyReader(settings),
-    limitCheck,
+    limitCheck: createLimitCheck(authentication.allowances, costOf),
     copyToRequestContext,
     errorText: core.errorText,
     telemetry: createGuardTelemetry(core.telemetry.meter),

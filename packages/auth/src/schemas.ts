@@ -10,14 +10,15 @@ import {
 } from '@svc/core/internal'
 import {
   importedKeyFields,
+  closed,
   keyChanges,
-  keyFields,
   keyState,
   rotation,
   shownKeyFields,
+  text,
+  timestamp,
   type KeyState,
 } from './key-fields.ts'
-import { closed, text, timestamp } from './schema-pieces.ts'
 
 export const Id = Type.String()
 
@@ -41,7 +42,7 @@ export const User = Type.Object({
 })
 
 export const NewApiKey = Type.Object(
-  { userId: Type.String(), tenant: Type.Optional(Tenant), ...keyFields },
+  { userId: Type.String(), tenant: Type.Optional(Tenant), ...keyChanges },
   closed,
 )
 
@@ -245,6 +246,47 @@ export const TenantOfAuth = Type.Object({
   keys: Type.Integer({ description: 'Those that are not revoked, counted up to 1000.' }),
 })
 
+export const usageSpan = {
+  from: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'By default 24 hours, or 30 days, before `to`.',
+    }),
+  ),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'By default now.' })),
+  by: Type.Optional(
+    Type.Unsafe<'hour' | 'day'>({ type: 'string', enum: ['hour', 'day'], default: 'hour' }),
+  ),
+}
+
+export const UsageQuery = Type.Object(
+  { ...usageSpan, ...tenantFilter, keyId: Type.Optional(Type.String()) },
+  closed,
+)
+
+const count = (description: string) => Type.Integer({ description })
+
+const counts = {
+  allowed: count('Requests that reached their route.'),
+  rate_limited: count('Refused by a limit of the key or of its tenant.'),
+  quota_exceeded: count('Refused by the quota of the key.'),
+  forbidden: count('Refused for want of a scope, or for the address that they came from.'),
+  expired: count('Refused after the expiry of the key.'),
+}
+
+export const Usage = Type.Object({
+  from: timestamp(),
+  to: timestamp(),
+  by: Type.String(),
+  totals: Type.Object(counts),
+  points: Type.Array(
+    Type.Object({
+      at: Type.String({ format: 'date-time', description: 'Begin of the hour or day, in UTC.' }),
+      ...counts,
+    }),
+  ),
+})
+
 /**
  * A user to be created. `role` is `'user'` by default and means nothing to svcAuth; `tenant` is the
  * customer of the host that the user and its keys belong to, none by default.
@@ -364,3 +406,14 @@ export interface Validation {
   scopes: string[]
   keyId: string | null
 }
+
+/**
+ * Which usage is shown: of a key, of a tenant (`''`: of the operator's keys), or of all keys. `from`
+ * and `to` are ISO 8601, `by` is `hour` by default.
+ *
+ * @example
+ * const query: UsageQuery = { tenant: 'acme', by: 'day', from: '2030-01-01T00:00:00Z' }
+ */
+export type UsageQuery = Input<typeof UsageQuery>
+/** Counts of requests, with a point for each hour or day that the span touches. */
+export type Usage = Static<typeof Usage>

@@ -41,37 +41,16 @@ const satisfiesAll = (held: readonly Scope[], wanted: readonly Scope[]): boolean
 const ROLE = 'role:'
 const WILDCARD = ':*'
 
-/** Resolves the scopes of a key: names of scopes, roles and namespaces. */
-export interface ScopeNames {
-  /** The first scope that does not exist, so that no key can have it. */
-  findUnknown(scopes: readonly Scope[]): Scope | undefined
-  /** All valid values of the scopes of a key, for error messages. */
-  readonly known: readonly string[]
-  /** Namespaces of the host's own scopes, such as `projects:*`. */
-  readonly namespaces: readonly string[]
-  /** Scopes that a route can require. */
-  readonly declared: readonly Scope[]
-  /** What the key holds: a role is replaced by its scopes, `projects:*` joined by those it opens. */
-  resolve(scopes: readonly Scope[]): Scope[]
-  /**
-   * Those of `wanted` that the holder of `held` may not give to a key. Without `admin` it gives what it
-   * holds by that name, roles all of whose scopes it holds, and `read` and `write`. An empty role may
-   * get any scope at the next boot, so that only its holders give it.
-   */
-  ungrantable(held: readonly Scope[], wanted: readonly Scope[]): Scope[]
-  /** Whether a key with the scopes `after` holds something that one with `before` does not. */
-  areMore(before: readonly Scope[], after: readonly Scope[]): boolean
-  /** Those of the scopes that a key holds which open routes of ours. */
-  openingOurs(held: readonly Scope[]): Scope[]
-}
-
 /** `a:b:c` is in `a:*` and `a:b:*`. */
 const namespacesOf = (scope: Scope): string[] =>
   [...scope.matchAll(/:/g)].map(({ index }) => scope.slice(0, index) + WILDCARD)
 
 export type Roles = Readonly<Record<string, readonly Scope[]>>
 
-export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeNames {
+export type ScopeNames = ReturnType<typeof createScopeNames>
+
+/** Resolves the scopes of a key: names of scopes, roles and namespaces. */
+export function createScopeNames(ofHost: readonly Scope[], roles: Roles) {
   const declared = [...new Set([...BUILT_IN_SCOPES, ...ofHost])]
   /** Only the host's own scopes are opened: no namespace opens a built-in scope. */
   const openedBy = (scope: Scope): Scope[] =>
@@ -82,17 +61,28 @@ export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeN
       : undefined
   const isKnown = (scope: Scope): boolean =>
     declared.includes(scope) || roleOf(scope) !== undefined || openedBy(scope).length > 0
+  /** What the key holds: a role is replaced by its scopes, `projects:*` joined by those it opens. */
   const resolve = (scopes: readonly Scope[]): Scope[] => {
     const held = scopes.flatMap((scope) => roleOf(scope) ?? [scope])
     return [...new Set(held.flatMap((scope) => [scope, ...openedBy(scope)]))]
   }
   return {
-    declared,
+    /** Scopes that a route can require. */
+    declared: declared as readonly Scope[],
+    /** All valid values of the scopes of a key, for error messages. */
     known: [...declared, ...Object.keys(roles).map((role) => ROLE + role)],
+    /** Namespaces of the host's own scopes, such as `projects:*`. */
     namespaces: [...new Set(ofHost.flatMap(namespacesOf))],
-    findUnknown: (scopes) => scopes.find((scope) => !isKnown(scope)),
+    /** The first scope that does not exist, so that no key can have it. */
+    findUnknown: (scopes: readonly Scope[]): Scope | undefined =>
+      scopes.find((scope) => !isKnown(scope)),
     resolve,
-    ungrantable(held, wanted) {
+    /**
+     * Those of `wanted` that the holder of `held` may not give to a key. Without `admin` it gives what it
+     * holds by that name, roles all of whose scopes it holds, and `read` and `write`. An empty role may
+     * get any scope at the next boot, so that only its holders give it.
+     */
+    ungrantable(held: readonly Scope[], wanted: readonly Scope[]): Scope[] {
       const resolved = resolve(held)
       if (resolved.includes('admin')) return []
       return wanted.filter((name) => {
@@ -102,12 +92,14 @@ export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeN
         return role?.length === 0 || !satisfiesAll(resolved, resolve([name]))
       })
     },
-    areMore(before, after) {
+    /** Whether a key with the scopes `after` holds something that one with `before` does not. */
+    areMore(before: readonly Scope[], after: readonly Scope[]): boolean {
       // A role that it gets by name may get more at the next boot than the scopes that it holds now.
       if (after.some((name) => roleOf(name) !== undefined && !before.includes(name))) return true
       const resolved = resolve(before)
       return !satisfiesAll(resolved, resolve(after))
     },
-    openingOurs: (held) => held.filter((scope) => isBuiltIn(scope)),
+    /** Those of the scopes that a key holds which open routes of ours. */
+    openingOurs: (held: readonly Scope[]): Scope[] => held.filter((scope) => isBuiltIn(scope)),
   }
 }

@@ -1,15 +1,13 @@
 // promise: A request with a cached key needs no query, unless its prefix has failed attempts or it has to wait for an allowance
 import t from 'tap'
 import { generateKey } from '../../../packages/auth/src/key-format.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 import { watchStatements } from '../support/statements.ts'
 
-const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
-  void app.get('/me', async () => 'me')
 const keyLookups = (texts: string[]) => texts.filter((text) => text.includes('where key_hash'))
 
 t.test('a cached key is decided without a query', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const { key } = await makeKey()
   await ask('GET', '/me', { key })
   await ask('GET', '/me')
@@ -27,7 +25,7 @@ t.test(
   'a cached key is decided without a query while the lockout has counted no failure',
   async (t) => {
     const rateLimit = { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 }
-    const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit }, after })
+    const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit }, after: withMe })
     const { key } = await makeKey()
     await ask('GET', '/me', { key })
 
@@ -38,7 +36,7 @@ t.test(
 )
 
 t.test('requests that present one new key at the same time make one query', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const { key } = await makeKey()
   const { texts } = watchStatements(app)
   const answers = await Promise.all(Array.from({ length: 50 }, () => ask('GET', '/me', { key })))
@@ -47,7 +45,7 @@ t.test('requests that present one new key at the same time make one query', asyn
 })
 
 t.test('a key that was refused is refused without a query', async (t) => {
-  const { app, ask } = await startHost(t, { after })
+  const { app, ask } = await startHost(t, { after: withMe })
   const { texts } = watchStatements(app)
   for (let i = 0; i < 10; i++) {
     t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 401)
@@ -56,7 +54,7 @@ t.test('a key that was refused is refused without a query', async (t) => {
 })
 
 t.test('a text that cannot be a key is refused without a query', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const { key } = await makeKey()
   const badChecksum = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
   const { texts } = watchStatements(app)
@@ -67,7 +65,7 @@ t.test('a text that cannot be a key is refused without a query', async (t) => {
 })
 
 t.test('a flood of unknown keys is refused while known keys pass', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const { key } = await makeKey()
   await ask('GET', '/me', { key })
 

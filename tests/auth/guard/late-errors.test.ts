@@ -1,8 +1,9 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EventEmitter } from 'node:events'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { lateDecisions } from '../../../packages/auth/src/guard/late-decision.ts'
-import { startHost, type KeyInput } from '../support/host.ts'
+import { createGuard, type GuardParts } from '../../../packages/auth/src/guard/guard.ts'
+import { createCachedKey } from '../../../packages/auth/src/guard/keys/cached-key.ts'
+import { NO_SCOPE } from '../../../packages/auth/src/guard/policy/route-policy.ts'
+import { startHost, withMe, type KeyInput } from '../support/host.ts'
 import { logOf } from '../support/log.ts'
 
 const keys: [whose: string, input: KeyInput][] = [
@@ -16,7 +17,7 @@ for (const [whose, input] of keys) {
     const { ask, makeKey } = await startHost(t, {
       fastify: { logger: { level: 'error', stream: log } },
       before: withThrowingContext,
-      after: (app) => void app.get('/me', async () => 'me'),
+      after: withMe,
     })
     const { key } = await makeKey(input)
 
@@ -44,63 +45,67 @@ function withThrowingContext(app: FastifyInstance): void {
   app.decorateRequest('requestContext', { getter: () => ({ set }) } as never)
 }
 
-/** What became of a decision whose conclusion is `conclude`. */
+/** What became of a request whose key was looked up. `rest`: what follows the guard. */
 async function outcomeOf(
-  conclude: (pass: () => void, reply: { sent: boolean }) => void,
-  log: Partial<FastifyBaseLogger> = {},
+  rest: (reply: { sent: boolean }) => void,
+  parts: Partial<GuardParts> = {},
 ) {
   const seen: string[] = []
-  const ended = new EventEmitter()
+  const ended = Promise.withResolvers<void>()
+  const see = (what: string): void => {
+    seen.push(what)
+    ended.resolve()
+  }
   const reply = {
     sent: false,
-    send(error: Error) {
-      this.sent = true
-      seen.push(`sent: ${error.message}`)
-      ended.emit('end')
-    },
-    code: () => {
+    send: (error: Error) => see(`sent: ${error.message}`),
+    code() {
       throw new Error('no answer')
     },
-    raw: {
-      destroy() {
-        seen.push('destroyed')
-        ended.emit('end')
-      },
-    },
+    raw: { destroy: () => see('destroyed') },
   }
-  const written = (_details: object, text: string) => {
-    seen.push(`logged: ${text}`)
-    ended.emit('end')
-  }
-  const later = lateDecisions(() => {}, {
-    errorText: null,
-    log: { error: written, ...log } as FastifyBaseLogger,
+  const key = createCachedKey({
+    userId: 'u',
+    scopes: [],
+    bootstrap: false,
+    keyId: null,
+    tenant: null,
   })
-  const end = new Promise((resolve) => ended.once('end', resolve))
-  const rest = () => {
+  const guard = createGuard({
+    presentedKey: () => 'key',
+    keyCache: { validKey: () => undefined },
+    authenticator: { authenticate: async () => key },
+    lockout: null,
+    lastUsed: { tick: -1 },
+    usage: null,
+    telemetry: null,
+    copyToRequestContext: null,
+    errorText: null,
+    log: { error: (_details: object, text: string) => see(`logged: ${text}`) },
+    ...parts,
+  } as unknown as GuardParts)
+  const policy = { kind: 'guarded', isOptional: false, reading: NO_SCOPE, other: NO_SCOPE } as const
+  const request = { id: '1', raw: { rawHeaders: [] } } as unknown as FastifyRequest
+  guard.judge(policy, 'GET', request, reply as unknown as FastifyReply, () => {
     seen.push('passed')
+    rest(reply)
     throw new Error('of the rest')
-  }
-  const request = { id: '1' } as FastifyRequest
-  later(Promise.resolve(), request, reply as unknown as FastifyReply, rest, (_made, pass) =>
-    conclude(pass, reply),
-  )
-  await end
+  })
+  await ended.promise
   return seen
 }
 
 t.test('a request that was answered is not answered again', async (t) => {
-  t.same(await outcomeOf((pass) => pass()), ['passed', 'sent: of the rest'])
-  const answered = await outcomeOf((pass, reply) => {
-    reply.sent = true
-    pass()
-  })
-  t.same(answered, ['passed', 'logged: a request threw an error after it was answered'])
+  t.same(await outcomeOf(() => {}), ['passed', 'sent: of the rest'])
+  t.same(await outcomeOf((reply) => void (reply.sent = true)), [
+    'passed',
+    'logged: a request threw an error after it was answered',
+  ])
 })
 
 t.test('the connection ends where a request cannot be answered', async (t) => {
-  const failing = () => {
+  const copyToRequestContext = () => {
     throw new Error('of the guard')
   }
-  t.same(await outcomeOf(failing), ['destroyed'])
+  t.same(await outcomeOf(() => {}, { copyToRequestContext }), ['destroyed'])
 })

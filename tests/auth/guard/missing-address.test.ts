@@ -6,7 +6,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 import { watchStatements } from '../support/statements.ts'
 import { until } from '../../support/until.ts'
 
@@ -32,9 +32,7 @@ async function listenOnPath(t: Test, app: FastifyInstance) {
 const notAllowed = { status: 403, code: 'SVC_AUTH_IP_NOT_ALLOWED' }
 
 t.test('a key with networks is refused on a Unix socket, which has no addresses', async (t) => {
-  const { app, makeKey } = await startHost(t, {
-    after: (app) => void app.get('/me', async () => 'me'),
-  })
+  const { app, makeKey } = await startHost(t, { after: withMe })
   const { id, key } = await makeKey()
   const { key: free } = await makeKey()
   await app.svc.auth.updateApiKey({ id, allowedIps: EVERYWHERE })
@@ -50,7 +48,7 @@ t.test('a key with networks is refused on a Unix socket, which has no addresses'
 t.test('a trusted proxy gives the address of a request on a Unix socket', async (t) => {
   const { app, makeKey } = await startHost(t, {
     fastify: { trustProxy: true },
-    after: (app) => void app.get('/me', async () => 'me'),
+    after: withMe,
   })
   const { id, key } = await makeKey()
   await app.svc.auth.updateApiKey({ id, allowedIps: ['192.0.2.0/24'] })

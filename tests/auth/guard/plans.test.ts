@@ -3,7 +3,7 @@ import type { SvcAuthOptions } from '@svc/auth'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
 import { farFromEndOf } from '../../support/utc.ts'
-import { prepareHost, startHost, type Host, type HostOptions } from '../support/host.ts'
+import { prepareHost, startHost, statusOf, type Host, type HostOptions } from '../support/host.ts'
 import { logOf } from '../support/log.ts'
 
 const after: NonNullable<HostOptions['after']> = (app) => {
@@ -12,7 +12,6 @@ const after: NonNullable<HostOptions['after']> = (app) => {
 }
 
 const get = ({ ask }: Host, key: string, path = '/me') => ask('GET', path, { key })
-const statusOf = async (host: Host, key: string) => (await get(host, key)).status
 
 /** A host whose tenants have the plans of a table. */
 async function hostWithPlans(
@@ -36,11 +35,8 @@ async function hostWithPlans(
   return { ...host, host, plans, asked }
 }
 
-async function keyOf({ app }: Host, tenant: string | null, key: object = {}) {
-  const email = `${crypto.randomUUID()}@example.com`
-  const user = await app.svc.auth.createUser({ email, name: 'User', tenant })
-  return app.svc.auth.createApiKey({ userId: user.id, ...key })
-}
+const keyOf = ({ makeKey }: Host, tenant: string | null, key: object = {}) =>
+  makeKey({ tenant, ...key })
 
 const perMinute = (limit: number) => [{ limit, perSeconds: 60 }]
 const daily = (limit: number) => ({ limit, period: 'day' as const })
@@ -372,10 +368,7 @@ t.test('a plan bounds how many keys its tenants have', async (t) => {
   plans['acme'] = 'free'
   await auth.planChanged('acme')
   t.equal(await statusOf(host, first.key), 200, 'those that are there stay valid')
-  await host.app.svc.database.query(
-    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
-    [first.id],
-  )
+  await host.endKey(first.id)
   const prolonged = auth.updateApiKey({ id: first.id, expiresAt: '2999-01-01T00:00:00Z' })
   await t.rejects(prolonged, { code: 'SVC_AUTH_LIMIT_REACHED' })
   await host.app.svc.transaction(async (db) => {

@@ -2,13 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test as Tap } from 'tap'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { BOOTSTRAP_KEY, startHost, type Host, type HostOptions } from '../support/host.ts'
+import { BOOTSTRAP_KEY, startHost, statusOf, withMe, type Host } from '../support/host.ts'
 
 const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
-const after: NonNullable<HostOptions['after']> = (app) => void app.get('/me', async () => 'me')
-
-const me = async ({ ask }: Host, key: string): Promise<number> =>
-  (await ask('GET', '/me', { key })).status
 
 /** The application takes every connection of its pool and gives none back before the test ends. */
 async function useUpPool(t: Tap, { app }: Host): Promise<void> {
@@ -36,61 +32,61 @@ async function throughout(check: () => Promise<void>): Promise<void> {
 for (const auth of [{}, { rateLimit }]) {
   const title = 'rateLimit' in auth ? 'with a rate limit' : 'without a rate limit'
   t.test(`keys are decided while the application uses its whole pool, ${title}`, async (t) => {
-    const host = await startHost(t, { auth, after })
+    const host = await startHost(t, { auth, after: withMe })
     const [used, unseen] = [await host.makeKey(), await host.makeKey()]
-    t.equal(await me(host, used.key), 200)
-    t.equal(await me(host, BOOTSTRAP_KEY), 200)
+    t.equal(await statusOf(host, used.key), 200)
+    t.equal(await statusOf(host, BOOTSTRAP_KEY), 200)
 
     await useUpPool(t, host)
     await throughout(async () => {
-      t.equal(await me(host, used.key), 200)
-      t.equal(await me(host, BOOTSTRAP_KEY), 200)
+      t.equal(await statusOf(host, used.key), 200)
+      t.equal(await statusOf(host, BOOTSTRAP_KEY), 200)
     })
-    t.equal(await me(host, unseen.key), 200, 'a key that this process has not seen')
-    t.equal(await me(host, 'no-such-key'), 401)
+    t.equal(await statusOf(host, unseen.key), 200, 'a key that this process has not seen')
+    t.equal(await statusOf(host, 'no-such-key'), 401)
     if ('rateLimit' in auth) {
-      t.equal(await me(host, `${used.keyPrefix}-wrong`), 401)
-      t.equal(await me(host, used.key), 200, 'with failures to forget')
+      t.equal(await statusOf(host, `${used.keyPrefix}-wrong`), 401)
+      t.equal(await statusOf(host, used.key), 200, 'with failures to forget')
     }
   })
 }
 
 t.test('keys are decided behind a pooler while the application uses its whole pool', async (t) => {
   const { url } = await proxyPostgres(t, await freshDatabase(t), { refusesOptions: true })
-  const host = await startHost(t, { database: url, after })
+  const host = await startHost(t, { database: url, after: withMe })
   const [used, unseen] = [await host.makeKey(), await host.makeKey()]
-  t.equal(await me(host, used.key), 200)
+  t.equal(await statusOf(host, used.key), 200)
   await useUpPool(t, host)
   await throughout(async () => {
-    t.equal(await me(host, used.key), 200)
+    t.equal(await statusOf(host, used.key), 200)
   })
-  t.equal(await me(host, unseen.key), 200)
+  t.equal(await statusOf(host, unseen.key), 200)
 })
 
 t.test('a revocation holds while the application uses its whole pool', async (t) => {
   const database = await freshDatabase(t)
-  const here = await startHost(t, { database, after })
-  const there = await startHost(t, { database, after })
+  const here = await startHost(t, { database, after: withMe })
+  const there = await startHost(t, { database, after: withMe })
   const { id, key } = await here.makeKey()
-  t.equal(await me(there, key), 200)
+  t.equal(await statusOf(there, key), 200)
   await useUpPool(t, there)
   await here.ask('DELETE', `/_auth/keys/${id}`)
-  while ((await me(there, key)) !== 401);
-  t.equal(await me(there, key), 401)
+  while ((await statusOf(there, key)) !== 401);
+  t.equal(await statusOf(there, key), 401)
 })
 
 t.test('a locked key-value table does not delay requests with valid keys', async (t) => {
-  const host = await startHost(t, { auth: { rateLimit }, after })
+  const host = await startHost(t, { auth: { rateLimit }, after: withMe })
   const [used, unseen] = [await host.makeKey(), await host.makeKey()]
-  t.equal(await me(host, used.key), 200)
+  t.equal(await statusOf(host, used.key), 200)
   const locker = await host.app.svc.database.connect()
   await locker.query('begin; lock table svc."__svc.kv" in access exclusive mode')
   await throughout(async () => {
-    t.equal(await me(host, used.key), 200)
+    t.equal(await statusOf(host, used.key), 200)
   })
-  t.equal(await me(host, unseen.key), 200)
-  t.equal(await me(host, 'no-such-key'), 503, 'a failure that cannot be counted')
+  t.equal(await statusOf(host, unseen.key), 200)
+  t.equal(await statusOf(host, 'no-such-key'), 503, 'a failure that cannot be counted')
   await locker.query('rollback')
   locker.release()
-  while ((await me(host, 'no-such-key')) !== 401);
+  while ((await statusOf(host, 'no-such-key')) !== 401);
 })

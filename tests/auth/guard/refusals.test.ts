@@ -1,7 +1,7 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
 t.test('no handler runs after a refusal, also with an asynchronous onSend hook', async (t) => {
@@ -37,7 +37,7 @@ t.test('no handler runs after a refusal, also with an asynchronous onSend hook',
 })
 
 t.test('a refusal is JSON, has no body for HEAD, and no stack trace', async (t) => {
-  const { ask } = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
+  const { ask } = await startHost(t, { after: withMe })
   const answer = await ask('GET', '/me', { key: null })
   t.match(answer.headers, {
     'content-type': 'application/json; charset=utf-8',
@@ -56,7 +56,7 @@ t.test(
       before: async (app) => {
         await app.register(cors, { origin: 'https://example.com' })
       },
-      after: (app) => void app.get('/me', async () => 'me'),
+      after: withMe,
     })
     const allowed = { 'access-control-allow-origin': 'https://example.com' }
     const headers = { origin: 'https://example.com' }

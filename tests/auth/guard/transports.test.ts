@@ -7,7 +7,7 @@ import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 import { logOf } from '../support/log.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
@@ -96,9 +96,7 @@ t.test('a listener of upgrades that bypasses Fastify is warned of', async (t) =>
 })
 
 t.test('each request of a connection is decided by its own key', async (t) => {
-  const { app, makeKey } = await startHost(t, {
-    after: (app) => void app.get('/me', async () => 'me'),
-  })
+  const { app, makeKey } = await startHost(t, { after: withMe })
   const { id, key } = await makeKey()
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const me = () => fetch(`${origin}/me`, { headers: { 'x-api-key': key } })

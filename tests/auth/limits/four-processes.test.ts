@@ -1,12 +1,9 @@
 // promise: No window exceeds a limit by more than the stated bounds, whatever happens to processes; steps of the clock have bounds of their own
-import { once } from 'node:events'
-import { spawn } from 'node:child_process'
 import { Agent, get } from 'node:http'
-import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import t, { type Test as Tap } from 'tap'
 import { startHost } from '../support/host.ts'
+import { startProcess } from '../support/process.ts'
 
 const PROCESSES = 4
 const FOR_MS = 5000
@@ -30,7 +27,7 @@ const CASES: [limit: number, perSeconds: number][] = [
 t.test('four processes, one of which is killed, keep the limits of a key together', async (t) => {
   const { database, makeKey } = await startHost(t)
   const processes = await Promise.all(
-    Array.from({ length: PROCESSES }, () => startProcess(t, database)),
+    Array.from({ length: PROCESSES }, () => otherProcess(t, database)),
   )
   for (const [limit, perSeconds] of CASES) {
     const { key } = await makeKey({ limits: [{ limit, perSeconds }] })
@@ -80,25 +77,16 @@ function mostWithin(passed: readonly Passed[], windowMs: number): number {
   return Math.max(0, ...counts)
 }
 
-async function startProcess(t: Tap, database: string) {
-  const script = fileURLToPath(new URL('../support/host-process.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, database], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const exited = once(child, 'exit')
+async function otherProcess(t: Tap, database: string) {
+  const { child, port } = await startProcess(t, database)
   const agent = new Agent({ keepAlive: true })
-  t.teardown(async () => {
-    agent.destroy()
-    child.kill('SIGKILL')
-    await exited
-  })
-  const [port] = await once(createInterface(child.stdout), 'line')
+  t.teardown(() => agent.destroy())
   return {
     kill: () => child.kill('SIGKILL'),
     /** The status; `null` without an answer. */
     ask: (key: string) =>
       new Promise<number | null>((resolve) => {
-        const options = { port: Number(port), path: '/me', agent, headers: { 'x-api-key': key } }
+        const options = { port, path: '/me', agent, headers: { 'x-api-key': key } }
         get(options, (response) => {
           response.resume().on('end', () => resolve(response.statusCode ?? null))
         }).on('error', () => resolve(null))

@@ -38,15 +38,6 @@ t.test('a request over a limit is a 429 that says when to come again', async (t)
   t.match(headers['ratelimit'], /^"3-per-60s";r=0;t=\d+$/)
 })
 
-t.test('a key over its limit works again after the window', async (t) => {
-  const host = await startHost(t, { after })
-  const { key } = await host.makeKey({ limits: [{ limit: 2, perSeconds: 1 }] })
-  const from = performance.now()
-  t.equal(passedOf(await statusesOf(host, key, 6)), 2)
-  await until(async () => (await host.ask('GET', '/me', { key })).status === 200)
-  t.ok(performance.now() - from > 1000)
-})
-
 t.test('of many requests at once as many pass as all limits allow', async (t) => {
   const host = await startHost(t, { after })
   const limits = [
@@ -94,19 +85,17 @@ t.test('the requests of one moment share a statement', async (t) => {
 t.test('the keys of a tenant share its limits, and other tenants have their own', async (t) => {
   const auth = { tenantLimits: [{ limit: 4, perSeconds: 60 }] }
   const host = await startHost(t, { after, auth })
-  const keyOf = async (tenant: string | null) => {
-    const user = { email: `${tenant}@example.com`, name: 'User', ...(tenant ? { tenant } : {}) }
-    const { id: userId } = await host.app.svc.auth.createUser(user)
-    return { first: await host.makeKey({ userId }), second: await host.makeKey({ userId }) }
-  }
-  const acme = await keyOf('acme')
-  const other = await keyOf('other')
-  const operators = await keyOf(null)
-  t.equal(passedOf(await statusesOf(host, acme.first.key, 3)), 3)
-  t.equal(passedOf(await statusesOf(host, acme.second.key, 3)), 1)
-  t.equal(passedOf(await statusesOf(host, other.first.key, 6)), 4)
-  t.equal(passedOf(await statusesOf(host, operators.first.key, 6)), 6)
-  const { headers } = await host.ask('GET', '/me', { key: acme.first.key })
+  const [first, second] = [
+    await host.makeKey({ tenant: 'acme' }),
+    await host.makeKey({ tenant: 'acme' }),
+  ]
+  const other = await host.makeKey({ tenant: 'other' })
+  const operators = await host.makeKey()
+  t.equal(passedOf(await statusesOf(host, first.key, 3)), 3)
+  t.equal(passedOf(await statusesOf(host, second.key, 3)), 1)
+  t.equal(passedOf(await statusesOf(host, other.key, 6)), 4)
+  t.equal(passedOf(await statusesOf(host, operators.key, 6)), 6)
+  const { headers } = await host.ask('GET', '/me', { key: first.key })
   t.equal(headers['ratelimit-policy'], '"tenant-4-per-60s";q=4;w=60')
 })
 
@@ -183,17 +172,6 @@ t.test('a rotated key shares its limits and quota with the old one', async (t) =
   t.match(body, { quota, replaces: id })
   t.equal(passedOf(await statusesOf(host, body.key, 4)), 2)
   t.equal(passedOf(await statusesOf(host, key, 1)), 0)
-})
-
-t.test('a rotated key with a lower limit keeps it beside the old key', async (t) => {
-  const host = await startHost(t, { after })
-  const { key, id } = await host.makeKey({ limits: [{ limit: 6, perSeconds: 60 }] })
-  const { body } = await host.ask('POST', `/_auth/keys/${id}/rotate`)
-  const limits = [{ limit: 3, perSeconds: 60 }]
-  await host.ask('PATCH', `/_auth/keys/${body.id}`, { body: { limits } })
-  t.equal(passedOf(await statusesOf(host, key, 2)), 2)
-  t.equal(passedOf(await statusesOf(host, body.key, 4)), 1)
-  t.equal(passedOf(await statusesOf(host, key, 9)), 3)
 })
 
 t.test('a verification for another service counts for limits and quota', async (t) => {

@@ -1,10 +1,6 @@
 import t from 'tap'
 import { until } from '../../support/until.ts'
-import { startHost, type KeyInput } from '../support/host.ts'
-
-const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
-  app.get('/me', async () => 'me')
-}
+import { startHost, withMe, type KeyInput } from '../support/host.ts'
 
 const DAY = 86_400
 const lowered: Record<string, [KeyInput, KeyInput]> = {
@@ -17,8 +13,8 @@ const lowered: Record<string, [KeyInput, KeyInput]> = {
 
 for (const [name, [high, low]] of Object.entries(lowered)) {
   t.test(`a lowered ${name} holds for what processes held of the higher one`, async (t) => {
-    const first = await startHost(t, { after })
-    const second = await startHost(t, { after, database: first.database })
+    const first = await startHost(t, { after: withMe })
+    const second = await startHost(t, { after: withMe, database: first.database })
     const hosts = [first, second]
     const { key, id } = await first.makeKey(high)
     const other = await first.makeKey()

@@ -1,15 +1,11 @@
 /** How much of limits and quotas is used, and who is near them. */
 import t from 'tap'
 import { farFromEndOf } from '../../support/utc.ts'
-import { startHost } from '../support/host.ts'
-
-const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
-  app.get('/me', async () => 'me')
-}
+import { startHost, withMe } from '../support/host.ts'
 
 t.test('a key says how much of its quota and of each limit is used', async (t) => {
   await farFromEndOf('day')
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const limits = [
     { limit: 5, perSeconds: 60 },
     { limit: 1000, perSeconds: 3600 },
@@ -51,7 +47,7 @@ const nextDay = (): string => {
 t.test('keys and tenants near their limits are listed, the nearest first', async (t) => {
   await farFromEndOf('day')
   const { app, ask, makeKey } = await startHost(t, {
-    after,
+    after: withMe,
     auth: {
       plans: {
         small: {
@@ -68,12 +64,7 @@ t.test('keys and tenants near their limits are listed, the nearest first', async
   const full = await makeKey({ label: 'Full', quota: { limit: 5, period: 'day' } })
   const half = await makeKey({ label: 'Half', limits: [{ limit: 6, perSeconds: 3600 }] })
   const revoked = await makeKey({ quota: { limit: 1, period: 'day' } })
-  const { id: userId } = await app.svc.auth.createUser({
-    email: 'ada@acme.example',
-    name: 'Ada',
-    tenant: 'acme',
-  })
-  const planned = await app.svc.auth.createApiKey({ userId, label: 'Planned' })
+  const planned = await makeKey({ tenant: 'acme', label: 'Planned' })
   await use(full.key, 5)
   await use(half.key, 3)
   await use(revoked.key, 1)
@@ -113,7 +104,7 @@ t.test('among thousands of tenants those that use the most are compared', async 
   await farFromEndOf('day')
   const tenantQuota = { limit: 100, period: 'month' } as const
   const { app } = await startHost(t, {
-    after,
+    after: withMe,
     auth: { plans: { small: { tenantQuota } }, planOf: () => 'small' },
   })
   await app.svc.database.query(

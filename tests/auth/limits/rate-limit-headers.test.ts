@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { membersOf, MeterRegistry } from '../../../packages/auth/src/limits/meter-list.ts'
+import { MeterRegistry } from '../../../packages/auth/src/limits/meter-list.ts'
 import {
   rateLimit,
   retryAfterSeconds,
@@ -26,16 +26,6 @@ t.test('each limit and the quota is a member of both fields', (t) => {
   const answer = { ahead: 0, stamp: 5, used: 2, validMs: null, retryMs: 700 }
   meter.apply(place, answer, 0, 1)
   t.match(rateLimit(list, 200), /^"5-per-1s";r=3;t=1, /, 'another process has used one')
-  t.end()
-})
-
-t.test('of two limits for one period the stricter one holds', (t) => {
-  const rules = [100, 5, 20].map((limit) => ({ subject: 'key:a', period: 60, limit }))
-  const list = new MeterRegistry().listOf(rules, null)!
-  t.same(
-    membersOf(list).map(({ terms }) => terms.limit),
-    [5],
-  )
   t.end()
 })
 

@@ -1,13 +1,9 @@
 /** Keys that share a count, such as a rotated key and its successor, with different limits. */
 import t from 'tap'
-import { startHost, type KeyInput } from '../support/host.ts'
+import { startHost, withMe, type KeyInput } from '../support/host.ts'
 import { LimiterStage, type StagedProcess } from '../support/limiter-stage.ts'
 import { watchStatements } from '../support/statements.ts'
 import { farFromEndOf } from '../../support/utc.ts'
-
-const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
-  app.get('/me', async () => 'me')
-}
 
 const lowered: Record<string, [KeyInput, KeyInput]> = {
   limits: [{ limits: [{ limit: 6, perSeconds: 60 }] }, { limits: [{ limit: 3, perSeconds: 60 }] }],
@@ -16,7 +12,7 @@ const lowered: Record<string, [KeyInput, KeyInput]> = {
 
 for (const [name, [high, low]] of Object.entries(lowered)) {
   t.test(`a rotated key and its successor wait together with different ${name}`, async (t) => {
-    const host = await startHost(t, { after })
+    const host = await startHost(t, { after: withMe })
     const { key, id } = await host.makeKey(high)
     await farFromEndOf('day')
     const { body } = await host.ask('POST', `/_auth/keys/${id}/rotate`)

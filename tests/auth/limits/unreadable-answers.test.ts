@@ -3,7 +3,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Allowances } from '../../../packages/auth/src/limits/allowances.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 
 const JSON_OID = 114
 
@@ -24,7 +24,7 @@ t.test("limits and quotas hold whatever the host's pool makes of JSON", async (t
   const { ask, makeKey } = await startHost(t, {
     database: connectionString,
     core: { database: pool },
-    after: (app) => void app.get('/me', async () => 'me'),
+    after: withMe,
   })
   const statuses = async (key: string) => {
     const seen: number[] = []

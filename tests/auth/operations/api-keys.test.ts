@@ -1,13 +1,11 @@
 import t from 'tap'
 import { checksumOf } from '../../../packages/auth/src/key-format.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
 
 t.test('a key shows its text once', async (t) => {
-  const { app, ask, makeUser } = await startHost(t, {
-    after: (app) => void app.get('/me', async (request) => request.auth),
-  })
+  const { app, ask, makeUser } = await startHost(t, { after: withMe })
   const { id: userId } = await makeUser()
 
   const { status, body } = await ask('POST', `/_auth/users/${userId}/keys`)
@@ -89,9 +87,7 @@ t.test('a user that does not exist has no keys, and can be given none', async (t
 })
 
 t.test('a revoked key is refused at once, and cannot be revoked again', async (t) => {
-  const { ask, makeKey } = await startHost(t, {
-    after: (app) => void app.get('/me', async () => 'me'),
-  })
+  const { ask, makeKey } = await startHost(t, { after: withMe })
   const { id, key, userId } = await makeKey()
   t.equal((await ask('GET', '/me', { key })).status, 200)
 
@@ -109,9 +105,7 @@ t.test('a revoked key is refused at once, and cannot be revoked again', async (t
 })
 
 t.test('deleting a user revokes all its keys', async (t) => {
-  const { ask, makeKey } = await startHost(t, {
-    after: (app) => void app.get('/me', async () => 'me'),
-  })
+  const { ask, makeKey } = await startHost(t, { after: withMe })
   const first = await makeKey()
   const second = await makeKey({ userId: first.userId })
   const other = await makeKey()
@@ -126,9 +120,7 @@ t.test('deleting a user revokes all its keys', async (t) => {
 })
 
 t.test('a key that is made while its user is deleted does not outlive it', async (t) => {
-  const { ask, makeUser } = await startHost(t, {
-    after: (app) => void app.get('/me', async () => 'me'),
-  })
+  const { ask, makeUser } = await startHost(t, { after: withMe })
   const { id } = await makeUser()
   const making = Array.from({ length: 12 }, () => ask('POST', `/_auth/users/${id}/keys`))
   const deleted = ask('DELETE', `/_auth/users/${id}`)
@@ -141,9 +133,7 @@ t.test('a key that is made while its user is deleted does not outlive it', async
 })
 
 t.test('a key ends at the instant of its expiry', async (t) => {
-  const { ask, makeKey } = await startHost(t, {
-    after: (app) => void app.get('/me', async () => 'me'),
-  })
+  const { ask, makeKey } = await startHost(t, { after: withMe })
   const end = Date.now() + 3_600_000
   const { key } = await makeKey({ expiresAt: new Date(end).toISOString() })
   const { now } = Date

@@ -2,16 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
 import type { ImportedKey } from '@svc/auth'
 import { published } from '../support/key-ageing.ts'
-import { startHost, type Host, type HostOptions } from '../support/host.ts'
-
-const after: NonNullable<HostOptions['after']> = (app) => void app.get('/me', async () => 'me')
+import { startHost, statusOf, withMe, type Host } from '../support/host.ts'
 
 /** The text of a key of another system. */
 const foreignKey = () => `acme_${randomBytes(24).toString('base64url')}`
 const sha256 = (text: string, encoding: 'hex' | 'base64' | 'base64url' = 'hex') =>
   createHash('sha256').update(text).digest(encoding)
-
-const statusOf = async ({ ask }: Host, key: string) => (await ask('GET', '/me', { key })).status
 
 /** How many keys there are. */
 async function keyCount({ app }: Host): Promise<number> {
@@ -19,7 +15,7 @@ async function keyCount({ app }: Host): Promise<number> {
 }
 
 t.test('a key of another system opens routes here, by its SHA-256', async (t) => {
-  const host = await startHost(t, { after })
+  const host = await startHost(t, { after: withMe })
   const { id: userId } = await host.makeUser()
   const keys = [foreignKey(), foreignKey(), foreignKey(), foreignKey()] as const
   t.equal(await statusOf(host, keys[0]), 401)
@@ -35,13 +31,9 @@ t.test('a key of another system opens routes here, by its SHA-256', async (t) =>
 })
 
 t.test('an imported key has the fields of its entry, and is managed as others are', async (t) => {
-  const host = await startHost(t, { after, auth: { scopes: ['billing:read'] } })
+  const host = await startHost(t, { after: withMe, auth: { scopes: ['billing:read'] } })
   const { ask, app } = host
-  const { id: userId } = await app.svc.auth.createUser({
-    email: 'ada@acme.example',
-    name: 'Ada',
-    tenant: 'acme',
-  })
+  const { id: userId } = await host.makeUser('acme')
   const key = foreignKey()
   const fields = {
     label: 'CI',
@@ -83,7 +75,7 @@ t.test('an imported key has the fields of its entry, and is managed as others ar
 })
 
 t.test('what was imported before is skipped, also once it is revoked or expired', async (t) => {
-  const host = await startHost(t, { after })
+  const host = await startHost(t, { after: withMe })
   const { auth } = host.app.svc
   const [alice, bob] = [await host.makeUser(), await host.makeUser()]
   const expiresAt = new Date(Date.now() + 3600_000).toISOString()
@@ -223,7 +215,7 @@ t.test(
 )
 
 t.test('an import is committed, and rolled back, with the transaction of its caller', async (t) => {
-  const host = await startHost(t, { after })
+  const host = await startHost(t, { after: withMe })
   const { svc } = host.app
   const { id: userId } = await host.makeUser()
   const [lost, kept] = [foreignKey(), foreignKey()]
@@ -244,11 +236,7 @@ t.test('an import is committed, and rolled back, with the transaction of its cal
 t.test('an import is for operators with the scope admin', async (t) => {
   const host = await startHost(t)
   const { app, ask, makeKey } = host
-  const ofAcme = await app.svc.auth.createUser({
-    email: 'a@acme.example',
-    name: 'A',
-    tenant: 'acme',
-  })
+  const ofAcme = await host.makeUser('acme')
   const tenantAdmin = await makeKey({ userId: ofAcme.id, scopes: ['admin'] })
   const manager = await makeKey({ scopes: ['auth:manage'] })
   const admin = await makeKey({ scopes: ['admin'] })
@@ -280,11 +268,7 @@ t.test('a restricted key imports nothing that may do more', async (t) => {
 t.test('imported keys count for no limit on their number', async (t) => {
   const host = await startHost(t, { auth: { maxKeysPerTenant: 2 } })
   const { auth } = host.app.svc
-  const { id: userId } = await auth.createUser({
-    email: 'a@acme.example',
-    name: 'A',
-    tenant: 'acme',
-  })
+  const { id: userId } = await host.makeUser('acme')
   const keys = ['one', 'two', 'three'].map((text) => ({ userId, sha256: sha256(text) }))
   t.match(await auth.importApiKeys(keys), { imported: 3 })
   const [last] = await auth.listApiKeys({})
@@ -298,11 +282,7 @@ t.test('imported keys count for no limit on their number', async (t) => {
 t.test('each import has one row in the audit, and makes no event', async (t) => {
   const host = await startHost(t)
   const { app, ask } = host
-  const { id: userId } = await app.svc.auth.createUser({
-    email: 'a@acme.example',
-    name: 'A',
-    tenant: 'acme',
-  })
+  const { id: userId } = await host.makeUser('acme')
   const keys = ['one', 'two'].map((text) => ({ userId, sha256: sha256(text) }))
   const { id: other } = await host.makeUser()
   await app.svc.auth.importApiKeys(keys)
@@ -338,7 +318,7 @@ t.test('each import has one row in the audit, and makes no event', async (t) => 
 })
 
 t.test('ten thousand keys are imported at a time, in a body of up to 8 MiB', async (t) => {
-  const host = await startHost(t, { after })
+  const host = await startHost(t, { after: withMe })
   const { ask } = host
   const { id: userId } = await host.makeUser()
   const entry = (n: number) => ({
@@ -362,7 +342,7 @@ t.test('ten thousand keys are imported at a time, in a body of up to 8 MiB', asy
 })
 
 t.test('a flood of texts that nobody has issued keeps no imported key out', async (t) => {
-  const host = await startHost(t, { after })
+  const host = await startHost(t, { after: withMe })
   const { id: userId } = await host.makeUser()
   const keys = Array.from({ length: 20 }, foreignKey)
   await host.app.svc.auth.importApiKeys(keys.map((key) => ({ userId, sha256: sha256(key) })))

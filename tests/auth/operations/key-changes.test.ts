@@ -189,7 +189,7 @@ t.test('roles and namespaces of a key are resolved by the host that reads the ke
 })
 
 t.test('keys are listed by user, prefix, state and last use', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { auth, after })
+  const { app, ask, makeKey, endKey } = await startHost(t, { auth, after })
   const active = await makeKey()
   const { userId } = active
   const disabled = await makeKey({ userId })
@@ -197,10 +197,7 @@ t.test('keys are listed by user, prefix, state and last use', async (t) => {
   const revoked = await makeKey({ userId })
   await ask('DELETE', `/_auth/keys/${revoked.id}`)
   const expired = await makeKey({ expiresAt: '2999-01-01T00:00:00Z' })
-  await app.svc.database.query(
-    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
-    [expired.id],
-  )
+  await endKey(expired.id)
   const idsOf = async (query: string) =>
     (await ask('GET', `/_auth/keys?${query}`)).body.map(({ id }: { id: string }) => id)
 

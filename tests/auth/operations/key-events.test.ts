@@ -135,21 +135,6 @@ t.test('a key whose expiry is moved to later has its events again', async (t) =>
   t.equal((await app.svc.audit.list({ action: 'key.expire' })).length, 2)
 })
 
-t.test('of more keys than a statement finds, all have their event', async (t) => {
-  const host = await hostWithContext(t)
-  const { app, context, makeKey } = host
-  const { userId } = await makeKey()
-  await app.svc.database.query(
-    `insert into svc."__svc.auth.api_keys" (id, user_id, key_hash, key_prefix, scopes, created_at, expires_at)
-     select gen_random_uuid(), $1, md5(n::text) || md5(n::text), 'svc_abcd', '{read}',
-            now() - interval '1 day', now() - interval '1 minute'
-       from generate_series(1, 105) as n`,
-    [userId],
-  )
-  await publishExpiryNotices(context, [])
-  t.equal((await published(app, 'expired')).length, 105)
-})
-
 t.test('an unused key has one event, and another one after its next use', async (t) => {
   const host = await hostWithContext(t)
   const { app, context, makeKey } = host

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { redactingLog } from '../../../packages/auth/src/guard/refusal-log.ts'
+import { redactingLog } from '../../../packages/auth/src/guard/refusals.ts'
 import { generateKey } from '../../../packages/auth/src/key-format.ts'
 import { everyRow, textOf } from '../../support/every-row.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 import { logOf } from '../support/log.ts'
 
 const BOOTSTRAP_KEY = 'Zq8xW3vT5bN7mK9pL2sD4fG6'
@@ -10,7 +10,7 @@ const rateLimit = { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 }
 
 t.test('no text of a key is in the log or the database after all operations', async (t) => {
   const log = logOf()
-  const { database, app, ask, makeUser, makeKey } = await startHost(t, {
+  const { database, app, ask, makeUser, makeKey, endKey } = await startHost(t, {
     auth: { rateLimit },
     core: { secrets: () => BOOTSTRAP_KEY },
     fastify: { logger: { level: 'trace', stream: log } },
@@ -24,10 +24,7 @@ t.test('no text of a key is in the log or the database after all operations', as
   const { id: userId } = await makeUser()
   const made = await ask('POST', `/_auth/users/${userId}/keys`, { key: BOOTSTRAP_KEY })
   const expiring = await makeKey({ expiresAt: '2999-01-01T00:00:00Z' })
-  await app.svc.database.query(
-    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
-    [expiring.id],
-  )
+  await endKey(expiring.id)
   const unknown = [generateKey(), 'not-of-our-format-at-all', `${generateKey()}x`]
   const keys = [made.body.key, expiring.key, ...unknown]
   for (const key of keys) {
@@ -69,7 +66,7 @@ t.test('the log shows which key was refused, and who created and revoked keys', 
   const log = logOf()
   const { ask, makeUser } = await startHost(t, {
     fastify: { logger: { level: 'info', stream: log } },
-    after: (app) => void app.get('/me', async () => 'me'),
+    after: withMe,
   })
   const { id: userId } = await makeUser()
   const { body } = await ask('POST', `/_auth/users/${userId}/keys`, { body: { scopes: [] } })

@@ -58,19 +58,10 @@ t.test('where no key is due, a run is one statement', async (t) => {
       return app.svc.database.query(text, values)
     },
   }
-  const run = async (): Promise<number> => {
-    statements = 0
-    await publishExpiryNotices({ ...context, db }, [1, 7])
-    return statements
+  for (const days of [5, 10]) {
+    await makeKey({ expiresAt: new Date(Date.now() + days * DAY * 1000).toISOString() })
   }
-  await makeKey({ expiresAt: new Date(Date.now() + 10 * DAY * 1000).toISOString() })
-  const { id } = await makeKey({ expiresAt: new Date(Date.now() + 5 * DAY * 1000).toISOString() })
-  t.ok((await run()) > 1, 'expires within 7 days')
-  t.equal(await run(), 1)
-  await expire(app, id, '-1 hour')
-  t.ok((await run()) > 1, 'expires within a day')
-  t.equal(await run(), 1)
-  await expire(app, id, '1 minute')
-  t.ok((await run()) > 1, 'has expired')
-  t.equal(await run(), 1)
+  await publishExpiryNotices(context, [1, 7])
+  await publishExpiryNotices({ ...context, db }, [1, 7])
+  t.equal(statements, 1)
 })

@@ -1,14 +1,12 @@
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
 import { startHost, type Host, type MadeKey } from '../support/host.ts'
+import { sessionOn } from '../../support/session.ts'
 
 /** A session beside the host, in a transaction that has locked the row of a key. */
 async function lockingSession(t: Test, { database }: Pick<Host, 'database'>, { id }: MadeKey) {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await client.query('select from svc."__svc.auth.api_keys" where id = $1 for update', [id])
   /** The sessions of the host that wait for it. */

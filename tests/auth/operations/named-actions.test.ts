@@ -5,31 +5,6 @@ import { BOOTSTRAP_KEY, startHost } from '../support/host.ts'
 
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
 
-t.test('an action does what its route does', async (t) => {
-  const { app, ask } = await startHost(t)
-  const { actions } = app.svc
-
-  const user = await actions.call('__svc.auth.createUser', { email: 'a@b.co', name: 'A' })
-  t.match(user, { email: 'a@b.co', name: 'A', role: 'user', createdAt: String })
-  t.same(await actions.call('__svc.auth.getUser', user.id), user)
-  t.same(await actions.call('__svc.auth.listUsers'), [user])
-  t.same((await ask('GET', '/_auth/users')).body, [user])
-
-  const { key, ...made } = await actions.call('__svc.auth.createApiKey', {
-    userId: user.id,
-    label: 'L',
-    scopes: ['admin'],
-  })
-  t.match(made, { userId: user.id, label: 'L', scopes: ['admin'], keyPrefix: key.slice(0, 8) })
-  const listed = await actions.call('__svc.auth.listApiKeys', user.id)
-  t.same(listed, [{ ...made, revokedAt: null, lastUsedAt: null, replacedBy: null }])
-  t.same((await ask('GET', `/_auth/users/${user.id}/keys`)).body, listed)
-
-  t.equal(await actions.call('__svc.auth.revokeApiKey', made.id), undefined)
-  t.equal(await actions.call('__svc.auth.deleteUser', user.id), undefined)
-  t.same(await actions.call('__svc.auth.listUsers'), [])
-})
-
 t.test('an action rejects with the error of its route', async (t) => {
   const { app } = await startHost(t)
   const { actions } = app.svc

@@ -1,19 +1,17 @@
 /** Notices of keys while a long transaction of the host has locked the rows of some. */
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import {
   publishExpiryNotices,
   publishUnusedNotices,
 } from '../../../packages/auth/src/operations/key-ageing.ts'
 import { expire, hostWithContext, published } from '../support/key-ageing.ts'
+import { sessionOn } from '../../support/session.ts'
 
 const KEYS = 'svc."__svc.auth.api_keys"'
 
 /** Locks the rows of these keys; the answer ends the transaction that did. */
 async function lockRows(t: Test, database: string, ids: string[]): Promise<() => Promise<void>> {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await client.query(`select from ${KEYS} where id = any($1) for update`, [ids])
   return async () => void (await client.query('rollback'))
@@ -81,19 +79,4 @@ t.test('more locked keys than a statement finds hold up nothing', async (t) => {
   await unlock()
   await publishExpiryNotices(context, [])
   t.equal((await told(host, 'expired')).length, 206)
-})
-
-t.test('a locked key that expired long ago is found once it is free', async (t) => {
-  const host = await hostWithContext(t)
-  const { app, database, context, makeKey } = host
-  const [locked, ended] = [await makeKey(), await makeKey()]
-  await expire(app, locked.id, '20 days')
-  await expire(app, ended.id, '10 days')
-  const unlock = await lockRows(t, database, [locked.id])
-
-  await publishExpiryNotices(context, [])
-  t.same(await told(host, 'expired'), [ended.id])
-  await unlock()
-  await publishExpiryNotices(context, [])
-  t.same(await told(host, 'expired'), [ended.id, locked.id])
 })

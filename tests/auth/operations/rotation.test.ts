@@ -1,9 +1,7 @@
-import type { FastifyInstance } from 'fastify'
 import { advance } from '@svc/testing'
 import t from 'tap'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 
-const after = (app: FastifyInstance) => void app.get('/me', async (request) => request.auth)
 const fields = {
   label: 'CI',
   scopes: ['read'],
@@ -13,7 +11,7 @@ const fields = {
 }
 
 t.test('a rotation makes a key with the same rights, and both are valid for a while', async (t) => {
-  const { ask, makeUser } = await startHost(t, { after })
+  const { ask, makeUser } = await startHost(t, { after: withMe })
   const { id: userId } = await makeUser()
   const { body: old } = await ask('POST', `/_auth/users/${userId}/keys`, { body: fields })
 
@@ -37,7 +35,7 @@ t.test('a rotation makes a key with the same rights, and both are valid for a wh
 })
 
 t.test('a rotation without an overlap ends the old key at once', async (t) => {
-  const { ask, makeKey } = await startHost(t, { after })
+  const { ask, makeKey } = await startHost(t, { after: withMe })
   const { id, key } = await makeKey()
   t.equal((await ask('GET', '/me', { key })).status, 200)
   const body = { overlapSeconds: 0 }
@@ -55,7 +53,7 @@ t.test('a rotation never prolongs the old key', async (t) => {
 })
 
 t.test('a key is rotated once, and not when it has ended', async (t) => {
-  const { app, ask, makeKey } = await startHost(t)
+  const { app, ask, makeKey, endKey } = await startHost(t)
   const { id } = await makeKey()
   const answers = await Promise.all([1, 2, 3].map(() => ask('POST', `/_auth/keys/${id}/rotate`)))
   t.same(answers.map(({ status }) => status).toSorted(), [201, 409, 409])
@@ -71,10 +69,7 @@ t.test('a key is rotated once, and not when it has ended', async (t) => {
   await app.svc.auth.revokeApiKey(revoked.id)
   t.match(await ask('POST', `/_auth/keys/${revoked.id}/rotate`), gone)
   const expired = await makeKey()
-  await app.svc.database.query(
-    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
-    [expired.id],
-  )
+  await endKey(expired.id)
   t.match(await ask('POST', `/_auth/keys/${expired.id}/rotate`), gone)
   for (const overlapSeconds of [-1, 1.5, '60', null]) {
     const body = { overlapSeconds }
@@ -83,7 +78,7 @@ t.test('a key is rotated once, and not when it has ended', async (t) => {
 })
 
 t.test('a key whose successor was revoked is rotated again, and ends no later', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const until = '2999-01-01T00:00:00.000Z'
   const { id, key } = await makeKey({ expiresAt: until, limits: [{ limit: 3, perSeconds: 60 }] })
   const rotate = (overlapSeconds: number) =>
@@ -113,7 +108,7 @@ t.test('a key whose successor was revoked is rotated again, and ends no later', 
 })
 
 t.test('a key rotates itself, whatever its scopes are', async (t) => {
-  const { ask, makeKey } = await startHost(t, { after })
+  const { ask, makeKey } = await startHost(t, { after: withMe })
   const { id, key } = await makeKey({ scopes: [] })
   const { status, body } = await ask('POST', '/_auth/me/rotate', {
     key,
@@ -145,7 +140,7 @@ t.test('a caller that may not grant what a key holds cannot rotate it', async (t
 })
 
 t.test('a rotation in a transaction holds from its commit on', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const { id, key } = await makeKey()
   const made = await app.svc.transaction((db) =>
     app.svc.auth.rotateApiKey({ id, overlapSeconds: 0 }, { db }),
@@ -155,11 +150,11 @@ t.test('a rotation in a transaction holds from its commit on', async (t) => {
 })
 
 t.test('keyPrefix begins the text of keys, and keys of other hosts stay valid', async (t) => {
-  const host = await startHost(t, { auth: { keyPrefix: 'ac' }, after })
+  const host = await startHost(t, { auth: { keyPrefix: 'ac' }, after: withMe })
   const made = await host.makeKey()
   t.match(made.key, /^ac_[0-9A-Za-z]{38}$/)
   t.equal(made.keyPrefix.length, 8)
-  const other = await startHost(t, { database: host.database, after })
+  const other = await startHost(t, { database: host.database, after: withMe })
   t.equal((await other.ask('GET', '/me', { key: made.key })).status, 200)
   const { key } = await other.makeKey()
   t.equal((await host.ask('GET', '/me', { key })).status, 200)
@@ -169,7 +164,7 @@ t.test('keyPrefix begins the text of keys, and keys of other hosts stay valid', 
 })
 
 t.test('of a chain of rotations two keys are valid, whatever their overlaps are', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const overlapSeconds = 31_536_000
   const chain = [await makeKey()]
   for (let rotation = 0; rotation < 3; rotation++) {
@@ -184,11 +179,11 @@ t.test('of a chain of rotations two keys are valid, whatever their overlaps are'
 })
 
 t.test('rotations and revocations give a tenant no more keys than it may have', async (t) => {
-  const { app } = await startHost(t, { auth: { maxKeysPerTenant: 1 } })
+  const { app, makeUser } = await startHost(t, { auth: { maxKeysPerTenant: 1 } })
   const { auth } = app.svc
-  const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const { id: userId } = await makeUser('acme')
   const full = { statusCode: 409, code: 'SVC_AUTH_LIMIT_REACHED' }
-  const create = () => auth.createApiKey({ userId: user.id })
+  const create = () => auth.createApiKey({ userId })
   const first = await create()
   await t.rejects(create(), full)
   const second = await auth.rotateApiKey({ id: first.id, overlapSeconds: 3600 })
@@ -200,11 +195,11 @@ t.test('rotations and revocations give a tenant no more keys than it may have', 
 })
 
 t.test('an expired successor is prolonged beside the key that it replaces', async (t) => {
-  const { app } = await startHost(t, { auth: { maxKeysPerTenant: 1 } })
+  const { app, makeUser } = await startHost(t, { auth: { maxKeysPerTenant: 1 } })
   const { auth } = app.svc
-  const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const { id: userId } = await makeUser('acme')
   const full = { statusCode: 409, code: 'SVC_AUTH_LIMIT_REACHED' }
-  const create = () => auth.createApiKey({ userId: user.id })
+  const create = () => auth.createApiKey({ userId })
   const later = '2999-01-01T00:00:00.000Z'
   const first = await create()
   const second = await auth.rotateApiKey({ id: first.id, overlapSeconds: 30 * 86_400 })

@@ -95,16 +95,13 @@ t.test('a key is revoked wherever it was found, also where that cannot be stored
 
 t.test("GitHub's keys are fetched where a request names one that is not known", async (t) => {
   const state = { now: 0, asked: 0, keys: ['a'], isAway: true }
-  const keysFor = createGithubKeys({
-    given: undefined,
-    now: () => state.now,
-    fetchKeys: async () => {
-      state.asked++
-      await new Promise((resolve) => setImmediate(resolve))
-      if (state.isAway) throw new Error('GitHub is away')
-      return state.keys.map((key_identifier) => ({ key_identifier, key }))
-    },
-  })
+  const fetchKeys = async () => {
+    state.asked++
+    await new Promise((resolve) => setImmediate(resolve))
+    if (state.isAway) throw new Error('GitHub is away')
+    return state.keys.map((key_identifier) => ({ key_identifier, key }))
+  }
+  const keysFor = createGithubKeys(undefined, fetchKeys, () => state.now)
   const named = async (name: string) =>
     (await keysFor(name)).map(({ key_identifier }) => key_identifier)
   const unavailable = { code: 'SVC_AUTH_UNAVAILABLE' }

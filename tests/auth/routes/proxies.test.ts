@@ -151,14 +151,13 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
   const passed = { status: 200, body: /orders/ }
 
   t.test(`${name} passes on what the guard lets through, by its path`, { skip }, async (t) => {
-    const { app, makeKey, seen, port } = await start(t)
-    const user = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
-    const { key } = await makeKey({ userId: user.id, scopes: ['read'] })
+    const { makeKey, seen, port } = await start(t)
+    const { key, userId } = await makeKey({ tenant: 'acme', scopes: ['read'] })
     const own = { 'x-api-key': key }
     t.match(await answerOf(port, 'GET', '/api/orders?a=%2F', { ...own, ...forged }), passed)
     t.match(seen.at(-1), {
       url: '/api/orders?a=%2F',
-      headers: { 'x-svc-user': user.id, 'x-svc-tenant': 'acme', 'x-svc-scopes': 'read' },
+      headers: { 'x-svc-user': userId, 'x-svc-tenant': 'acme', 'x-svc-scopes': 'read' },
     })
     const bearer = { authorization: `Bearer ${key}` }
     t.match(await answerOf(port, 'GET', '/api/orders', bearer), passed)

@@ -1,6 +1,6 @@
 /** A host application with svcAuth, on a database of its own, closed when the test ends. */
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import { svcAuth, type Limit, type Quota, type SvcAuthOptions } from '@svc/auth'
+import { svcAuth, type NewApiKey, type SvcAuthOptions } from '@svc/auth'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import type { Test as Tap } from 'tap'
@@ -42,23 +42,30 @@ export interface Host {
   database: string
   ask: Ask
   /** A user with an email of its own. */
-  makeUser: () => Promise<{ id: string }>
-  /** A key with these scopes, of a user of its own unless told. */
+  makeUser: (tenant?: string | null) => Promise<{ id: string }>
+  /** A key, of a user of its own unless told. */
   makeKey: (input?: KeyInput) => Promise<MadeKey>
+  /** Ends a key that has a row: no operation sets an expiry that has passed. */
+  endKey: (id: string) => Promise<unknown>
 }
 
-export interface KeyInput {
-  label?: string
-  userId?: string
-  scopes?: string[]
-  expiresAt?: string
-  limits?: Limit[]
-  quota?: Quota
-}
+/** `tenant`: that of the user that is made for the key. */
+export type KeyInput = Partial<NewApiKey>
+
+/** `GET /me` answers with who is asking. */
+export const withMe = (app: FastifyInstance): void =>
+  void app.get('/me', async (request) => request.auth)
+
+export const statusOf = async (
+  { ask }: Pick<Host, 'ask'>,
+  key: string | null,
+  path = '/me',
+): Promise<number> => (await ask('GET', path, { key })).status
 
 export interface MadeKey {
   id: string
   userId: string
+  tenant: string | null
   key: string
   keyPrefix: string
 }
@@ -102,17 +109,23 @@ function conversation(app: FastifyInstance) {
   }
   let users = 0
   const { actions } = app.svc
-  const makeUser = () =>
+  const makeUser = (tenant: string | null = null) =>
     actions.call('__svc.auth.createUser', {
       email: `user-${process.pid}-${Date.now()}-${users++}@example.com`,
       name: 'User',
+      tenant,
     })
-  const makeKey = async ({ userId, ...input }: KeyInput = {}) =>
+  const makeKey = async ({ userId, tenant, ...input }: KeyInput = {}) =>
     actions.call('__svc.auth.createApiKey', {
-      userId: userId ?? (await makeUser()).id,
+      userId: userId ?? (await makeUser(tenant)).id,
       ...input,
     })
-  return { ask, makeUser, makeKey }
+  const endKey = (id: string) =>
+    app.svc.database.query(
+      `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
+      [id],
+    )
+  return { ask, makeUser, makeKey, endKey }
 }
 
 function parsed(body: string): unknown {

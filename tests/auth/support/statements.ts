@@ -1,5 +1,7 @@
 /** Which statements a host sends to Postgres on its pool, those of its own timers left out. */
 import type { FastifyInstance } from 'fastify'
+import { until } from '../../support/until.ts'
+import type { Host } from './host.ts'
 
 export interface Statements {
   texts: string[]
@@ -48,6 +50,18 @@ export function watchStatements(app: FastifyInstance): Statements {
     },
   })
   return seen
+}
+
+/** Waits until keys are decided without a query. */
+export async function areDecidedFromMemory({ app, ask }: Host, ...keys: string[]): Promise<void> {
+  const { texts } = watchStatements(app)
+  const lookups = () => texts.filter((text) => text.includes('where key_hash')).length
+  await until(async () => {
+    for (const key of keys) await ask('GET', '/me', { key })
+    const before = lookups()
+    for (const key of keys) await ask('GET', '/me', { key })
+    return lookups() === before
+  })
 }
 
 type Query = (...args: [string | { text: string }, ...unknown[]]) => Promise<unknown>

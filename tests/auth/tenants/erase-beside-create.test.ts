@@ -1,13 +1,13 @@
 import t from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
 
 t.test('a key that is created while its tenant is erased is erased with it', async (t) => {
   const { app, ask } = await startHost(t, {
     // Without the tables of other packages, which this host could not erase.
     database: await emptyDatabase(t),
-    after: (host) => void host.get('/me', async () => 'me'),
+    after: withMe,
   })
   const user = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
   let erasing: Promise<Record<string, number>> | undefined

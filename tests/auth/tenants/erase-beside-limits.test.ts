@@ -1,14 +1,14 @@
-import pg from 'pg'
 import t from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, withMe } from '../support/host.ts'
+import { sessionOn } from '../../support/session.ts'
 
 t.test('an erasure locks limits and quotas in the order of the requests', async (t) => {
   const { app, ask, database } = await startHost(t, {
     // Without the tables of other packages, which this host could not erase.
     database: await emptyDatabase(t),
-    after: (host) => void host.get('/me', async () => 'me'),
+    after: withMe,
   })
   const { auth } = app.svc
   const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
@@ -20,9 +20,7 @@ t.test('an erasure locks limits and quotas in the order of the requests', async 
   t.ok(first.id < second.id)
   for (const { key } of [first, second]) t.equal((await ask('GET', '/me', { key })).status, 200)
 
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const lock = (table: string, { id }: { id: string }) =>
     client.query(`select from svc."__svc.auth.${table}" where subject = $1 for update nowait`, [id])
   await client.query('begin')

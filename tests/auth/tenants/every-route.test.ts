@@ -2,7 +2,7 @@
 /** Every management route, attacked by a key of another tenant with the ids of this one. */
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { startHost, type Answer, type Host } from '../support/host.ts'
+import { startHost, type Answer } from '../support/host.ts'
 
 interface Victim {
   /** Empty for the operator. */
@@ -114,21 +114,14 @@ function watchRoutes(app: FastifyInstance): string[] {
   return routes
 }
 
-async function keyOf({ app }: Host, tenant: string | null, scopes: string[]) {
-  const email = `${Math.random()}@example.com`
-  const user = await app.svc.auth.createUser({ email, name: 'User', tenant })
-  return app.svc.auth.createApiKey({ userId: user.id, scopes })
-}
-
 for (const victimTenant of ['acme', null]) {
   t.test(`no route lets a key of one tenant reach ${victimTenant ?? 'the operator'}`, async (t) => {
     let routes: string[] = []
-    const host = await startHost(t, {
+    const { app, ask, makeKey } = await startHost(t, {
       auth: { githubLeaks: {} },
       before: (app) => void (routes = watchRoutes(app)),
     })
-    const { app, ask } = host
-    const made = await keyOf(host, victimTenant, ['read'])
+    const made = await makeKey({ tenant: victimTenant, scopes: ['read'] })
     const tenant = victimTenant ?? ''
     const victim = { tenant, userId: made.userId, keyId: made.id, key: made.key }
     t.equal((await ask('GET', '/_auth/me', { key: made.key })).status, 200)
@@ -145,7 +138,7 @@ for (const victimTenant of ['acme', null]) {
       const [method = ''] = route.split(' ')
       const body = attack.body?.(victim)
       for (const scopes of [['auth:manage', 'auth:verify', 'audit:read'], ['admin']]) {
-        const { key } = await keyOf(host, 'globex', scopes)
+        const { key } = await makeKey({ tenant: 'globex', scopes })
         const answer = await ask(method, `/_auth${attack.path(victim)}`, {
           key,
           ...(body && { body }),

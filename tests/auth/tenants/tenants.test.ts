@@ -10,11 +10,8 @@ const after = (app: FastifyInstance) => {
 
 const FOREIGN = { status: 403, body: { statusCode: 403, code: 'SVC_FOREIGN_TENANT' } }
 
-async function keyOf({ app }: Host, tenant: string | null, scopes: string[], more = {}) {
-  const email = `${scopes.join('-')}-${Math.random()}@example.com`.replaceAll(':', '.')
-  const user = await app.svc.auth.createUser({ email, name: 'User', tenant })
-  return app.svc.auth.createApiKey({ userId: user.id, scopes, ...more })
-}
+const keyOf = ({ makeKey }: Host, tenant: string | null, scopes: string[]) =>
+  makeKey({ tenant, scopes })
 
 t.test('a key has the tenant of its user, and so has the request', async (t) => {
   const host = await startHost(t, { auth: { requestContext: true }, after })
@@ -163,10 +160,7 @@ t.test('beyond maxKeysPerTenant a key is a 409, and what has ended does not coun
 
   const [counted] = await app.svc.auth.listApiKeys({ tenant: 'acme', state: 'active', limit: 1 })
   const expiresAt = '2999-01-01T00:00:00Z'
-  await app.svc.database.query(
-    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
-    [counted?.id],
-  )
+  await host.endKey(counted!.id)
   t.equal((await ask('POST', path)).status, 201, 'an expired key does not count')
   const revived = await ask('PATCH', `/_auth/keys/${counted?.id}`, { body: { expiresAt } })
   t.match(revived, limit, 'and is not revived beyond the limit')

@@ -1,13 +1,12 @@
 import t from 'tap'
-import { startChild } from '../../core/support/child.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
+import { startProcess } from '../support/process.ts'
 
 t.test('a killed process loses at most the usage of its last seconds', async (t) => {
   const { app, database, makeKey } = await startHost(t)
   const { key, id } = await makeKey()
-  const child = startChild(t, '../../auth/support/host-process.ts', database)
-  const port = await until(() => child.lines[0])
+  const { child, port } = await startProcess(t, database)
   const use = async (times: number) => {
     for (let n = 0; n < times; n++) {
       const answer = await fetch(`http://127.0.0.1:${port}/me`, { headers: { 'x-api-key': key } })

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
 import t from 'tap'
 import { addUsage } from '../../../packages/auth/src/tables/usage.ts'
 import { farFromEndOf } from '../../support/utc.ts'
 import { startHost } from '../support/host.ts'
 import { watchStatements } from '../support/statements.ts'
 import { until } from '../../support/until.ts'
+import { sessionOn } from '../../support/session.ts'
 
 const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
   app.get('/me', async () => 'me')
@@ -14,7 +14,7 @@ const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
 const NOTHING = { allowed: 0, rate_limited: 0, quota_exceeded: 0, forbidden: 0, expired: 0 }
 
 t.test('the requests with a key are counted by what came of them', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey, endKey } = await startHost(t, { after })
   await farFromEndOf('hour')
   const limits = [{ limit: 2, perSeconds: 60 }]
   const { key, id } = await makeKey({ limits })
@@ -23,10 +23,7 @@ t.test('the requests with a key are counted by what came of them', async (t) => 
   const other = await makeKey({ quota: { limit: 1, period: 'total' } })
   for (let n = 0; n < 3; n++) await ask('GET', '/me', { key: other.key })
   const gone = await makeKey({ expiresAt: '2999-01-01T00:00:00Z' })
-  await app.svc.database.query(
-    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
-    [gone.id],
-  )
+  await endKey(gone.id)
   await until(async () => (await ask('GET', '/me', { key: gone.key })).status === 401)
 
   const { status, body } = await ask('GET', `/_auth/keys/${id}/usage`)
@@ -58,9 +55,7 @@ t.test('usage is written when the host closes', async (t) => {
 t.test('usage that was written is not counted again where its answer was lost', async (t) => {
   const { database, makeKey } = await startHost(t, { auth: { usage: false } })
   const { id } = await makeKey()
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const [writer, other] = [randomUUID(), randomUUID()]
   const portion = (number: number) => ({
     number,
@@ -82,12 +77,10 @@ t.test('usage that was written is not counted again where its answer was lost', 
 })
 
 t.test('a key of a tenant sees the usage of its tenant alone', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
-  const user = (tenant: string) =>
-    app.svc.auth.createUser({ email: `${tenant}@example.com`, name: 'User', tenant })
+  const { ask, makeKey } = await startHost(t, { after })
   const scopes = ['read', 'auth:manage']
-  const acme = await makeKey({ userId: (await user('acme')).id, scopes })
-  const other = await makeKey({ userId: (await user('other')).id, scopes })
+  const acme = await makeKey({ tenant: 'acme', scopes })
+  const other = await makeKey({ tenant: 'other', scopes })
   const operators = await makeKey()
   await ask('GET', '/me', { key: acme.key })
   for (let n = 0; n < 2; n++) await ask('GET', '/me', { key: other.key })

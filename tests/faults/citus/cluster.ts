@@ -2,9 +2,10 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { createEmpty, run, serverOf, type Node } from '../../support/citus.ts'
+import { createEmpty, serverOf, type Node } from '../../support/citus.ts'
 import { withDatabase } from '../../support/databases.ts'
 import { startPostgres, type OwnPostgres } from '../../support/postgres.ts'
+import { queryOn } from '../../support/session.ts'
 import { until } from '../../support/until.ts'
 
 const SETTINGS = {
@@ -57,7 +58,7 @@ export async function startCluster(binaries: string): Promise<StormCluster> {
     `insert into pg_dist_authinfo values (0, 'postgres', 'password=${password}')`,
   ] as const
   const share = (worker: OwnPostgres) =>
-    run(worker.url, `alter role postgres password '${password}'`)
+    queryOn(worker.url, `alter role postgres password '${password}'`)
   await Promise.all(workers.map(share))
   const servers = all.map(({ url }) => serverOf(coordinator.url, nodeOf(url)))
   await createEmpty(
@@ -77,11 +78,11 @@ export async function startCluster(binaries: string): Promise<StormCluster> {
       await share(worker)
       const node = nodeOf(worker.url)
       const its = serverOf(coordinator.url, node)
-      await run(its, `create database ${DATABASE}`)
-      await run(withDatabase(its, DATABASE), 'create extension citus', ...first)
+      await queryOn(its, `create database ${DATABASE}`)
+      await queryOn(withDatabase(its, DATABASE), 'create extension citus', ...first)
       // Another node may be down at this moment.
       await until(() =>
-        run(database, `select citus_add_node('${node.host}', ${node.port})`).then(
+        queryOn(database, `select citus_add_node('${node.host}', ${node.port})`).then(
           () => true,
           () => false,
         ),

@@ -4,22 +4,16 @@ import { svcAuth } from '@svc/auth'
 import { svcCore, type Svc } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
-import pg from 'pg'
+import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, emptyDatabaseWith, freshDatabase } from '../../support/fresh-database.ts'
 import { svc as command } from '../../support/svc-command.ts'
 import { currentRun } from '../../support/test-run.ts'
 import { withDatabase } from '../../support/databases.ts'
+import { sessionOn } from '../../support/session.ts'
 
 const { workers } = await currentRun()
 const skip = workers.length === 0 && 'no cluster of Citus is named: pnpm test --citus URL'
-
-async function clientOf(t: Test, database: string): Promise<pg.Client> {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
-  return client
-}
 
 /** Resolves to what the boot logged. */
 async function boot(t: Test, database: string, core: { migrate?: 'check'; schema?: string } = {}) {
@@ -57,7 +51,7 @@ t.test('with Citus', { skip }, async (t) => {
       const database = await freshDatabase(t)
       const { app } = await boot(t, database)
       await app.svc.jobs.createQueue('parcels')
-      const client = await clientOf(t, database)
+      const client = await sessionOn(t, database)
       await client.query('create table orders (id int)')
       await client.query(`select create_distributed_table('orders', 'id')`)
       const commands: string[] = []
@@ -105,7 +99,7 @@ t.test('with Citus', { skip }, async (t) => {
     const database = await freshDatabase(t)
     const { app } = await boot(t, database)
     await app.svc.jobs.createQueue('parcels', { partition: true })
-    const client = await clientOf(t, database)
+    const client = await sessionOn(t, database)
     const unknown = async () =>
       (
         await client.query(
@@ -131,7 +125,7 @@ t.test('with Citus', { skip }, async (t) => {
     const database = await emptyDatabase(t)
     const { app } = await boot(t, database, { schema: 'acme' })
     t.ok((await app.svc.health()).ok)
-    const client = await clientOf(t, database)
+    const client = await sessionOn(t, database)
     const { rows } = await client.query('select logicalrelid::text as name from pg_dist_partition')
     t.strictSame(rows, [{ name: 'acme."__svc.known_to_citus"' }])
   })
@@ -164,7 +158,7 @@ t.test('with Citus', { skip }, async (t) => {
     'a coordinator that its own metadata does not have is refused, with the call',
     async (t) => {
       const database = await emptyDatabaseWith(t, '')
-      const client = await clientOf(t, database)
+      const client = await sessionOn(t, database)
       await client.query('create extension citus')
       await t.rejects(
         boot(t, database),
@@ -184,7 +178,7 @@ t.test('with Citus', { skip }, async (t) => {
   })) {
     t.test(`a table of ours that was made a ${kind} table is refused by its name`, async (t) => {
       const database = await freshDatabase(t)
-      const client = await clientOf(t, database)
+      const client = await sessionOn(t, database)
       await t.rejects(client.query(`select ${call}`), /trigger/, 'Citus refuses it as it is')
       await client.query('drop trigger let_citus_know on svc."__svc.pauses"')
       await client.query(`select ${call}`)
@@ -211,7 +205,7 @@ t.test('with Citus', { skip }, async (t) => {
 
   t.test('a schema of ours that is distributed, or would be, is refused', async (t) => {
     const database = await emptyDatabase(t)
-    const client = await clientOf(t, database)
+    const client = await sessionOn(t, database)
     const name = new URL(database).pathname.slice(1)
     await client.query(`alter database ${name} set citus.enable_schema_based_sharding = on`)
     await t.rejects(boot(t, database), {
@@ -238,7 +232,7 @@ t.test('without Citus there is nothing of it', { skip: !skip && 'Citus is there'
   const database = await freshDatabase(t)
   const { app } = await boot(t, database)
   t.equal((await app.svc.health()).database.engine, undefined)
-  const client = await clientOf(t, database)
+  const client = await sessionOn(t, database)
   const { rows } = await client.query(
     `select tgname from pg_trigger where tgname = 'let_citus_know'
      union all select relname from pg_class where relname = '__svc.known_to_citus'`,

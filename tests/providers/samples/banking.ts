@@ -41,22 +41,6 @@ export const bankingSamples = {
         meta: { webhook_id: 'WB00BD05S5VM2T' },
       },
     },
-    {
-      type: 'mandates.cancelled',
-      body: {
-        events: [
-          {
-            id: 'EV00BD05S5VM2U',
-            created_at: '2026-01-05T09:13:21.000Z',
-            resource_type: 'mandates',
-            action: 'cancelled',
-            links: { mandate: 'MD00BD05S5VM2T' },
-            details: { origin: 'bank', cause: 'mandate_cancelled' },
-          },
-        ],
-        meta: { webhook_id: 'WB00BD05S5VM2U' },
-      },
-    },
   ],
   wise: [
     {

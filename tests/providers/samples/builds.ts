@@ -102,19 +102,6 @@ export const buildsSamples = {
         },
       },
     },
-    {
-      type: 'incident.resolved',
-      headers: { 'x-webhook-id': '01CD8OAXYSOEJ2UOCSR1S2GQXJ' },
-      body: {
-        event: {
-          id: '01CD8OAXYSOEJ2UOCSR1S2GQXJ',
-          event_type: 'incident.resolved',
-          resource_type: 'incident',
-          occurred_at: '2026-01-05T09:13:21.412Z',
-          data: { id: 'PGR0VU2', type: 'incident', number: 2, status: 'resolved' },
-        },
-      },
-    },
   ],
   sentry: [
     {
@@ -131,20 +118,6 @@ export const buildsSamples = {
           issue: { id: '1170820242', title: 'TypeError: price is undefined', level: 'error' },
         },
         actor: { type: 'application', id: 'sentry', name: 'Sentry' },
-      },
-    },
-    {
-      type: 'issue.resolved',
-      headers: {
-        'sentry-hook-resource': 'issue',
-        'sentry-hook-timestamp': '1767604401',
-        'request-id': '5ce7ce6f-9e7f-5c88-9063-7c3bafac6b21',
-      },
-      body: {
-        action: 'resolved',
-        installation: { uuid: 'a8e5d37a-696c-4c54-adb5-b3f28d64c7de' },
-        data: { issue: { id: '1170820242', title: 'TypeError: price is undefined' } },
-        actor: { type: 'user', id: 789, name: 'Ada' },
       },
     },
   ],

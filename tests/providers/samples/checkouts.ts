@@ -18,28 +18,6 @@ export const checkoutsSamples = {
         created_at: 1767604364,
       },
     },
-    {
-      type: 'payment.failed',
-      headers: { 'x-razorpay-event-id': 'QmZ1W2f0c8Y7nU' },
-      body: {
-        entity: 'event',
-        account_id: 'acc_BFQ7uQEaa7j2z7',
-        event: 'payment.failed',
-        contains: ['payment'],
-        payload: {
-          payment: {
-            entity: {
-              id: 'pay_DEXrnipqTmWVGE',
-              amount: 4500,
-              currency: 'INR',
-              status: 'failed',
-              error_code: 'BAD_REQUEST_ERROR',
-            },
-          },
-        },
-        created_at: 1767604401,
-      },
-    },
   ],
   cashfree: [
     {
@@ -67,20 +45,6 @@ export const checkoutsSamples = {
           currency: 'NGN',
           paid_at: '2026-01-05T09:12:44.000Z',
           customer: { id: 68324, email: 'ada@acme.example' },
-        },
-      },
-    },
-    {
-      type: 'transfer.success',
-      body: {
-        event: 'transfer.success',
-        data: {
-          id: 37272792,
-          status: 'success',
-          reference: '1jhbs3ozmen0k7y5efmw',
-          amount: 3000,
-          currency: 'NGN',
-          recipient: { name: 'Ada', recipient_code: 'RCP_qv42ibb2jjwm' },
         },
       },
     },
@@ -136,16 +100,6 @@ export const checkoutsSamples = {
         version: '2.0.0',
         created_on: '2026-01-05T09:12:44Z',
         data: { id: 'pay_mbabizu24mvu3mela5njyhpit4', amount: 4500, currency: 'EUR' },
-      },
-    },
-    {
-      type: 'payment_declined',
-      body: {
-        id: 'evt_qyv5dwp6uymerkhxmzc2ynq2em',
-        type: 'payment_declined',
-        version: '2.0.0',
-        created_on: '2026-01-05T09:13:04Z',
-        data: { id: 'pay_waji3l4u5hzebkvlwhsqknr6fu', amount: 4500, response_code: '20005' },
       },
     },
   ],

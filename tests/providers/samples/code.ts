@@ -84,19 +84,6 @@ export const codeSamples = {
         object_attributes: { iid: 7, title: 'Round prices up', action: 'open', state: 'opened' },
       },
     },
-    {
-      type: 'pipeline',
-      headers: {
-        'x-gitlab-event': 'Pipeline Hook',
-        'idempotency-key': '1b5fecd3-1c2b-4c1d-83d1-1a7b6b2e8d22',
-      },
-      body: {
-        object_kind: 'pipeline',
-        object_attributes: { id: 31, iid: 3, ref: 'main', status: 'success' },
-        user: { id: 1, username: 'ada' },
-        project: { id: 15, name: 'shop', path_with_namespace: 'acme/shop' },
-      },
-    },
   ],
   bitbucket: [
     {
@@ -165,18 +152,6 @@ export const codeSamples = {
         publisherId: 'tfs',
         resource: { pushId: 14, repository: { id: '278d5cd2', name: 'shop' } },
         createdDate: '2026-01-05T09:12:44.512Z',
-      },
-    },
-    {
-      type: 'workitem.created',
-      body: {
-        subscriptionId: '2d3cb1c2-5f0b-4d0e-8a42-5d6dc0b5a1f0',
-        notificationId: 4,
-        id: 'd2d46fb1-dba5-403c-9373-427583f19e8c',
-        eventType: 'workitem.created',
-        publisherId: 'tfs',
-        resource: { id: 5, rev: 1, fields: { 'System.Title': 'Round prices up' } },
-        createdDate: '2026-01-05T09:13:21.512Z',
       },
     },
   ],

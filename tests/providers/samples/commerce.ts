@@ -85,21 +85,6 @@ export const commerceSamples = {
         },
       },
     },
-    {
-      type: 'subscription.canceled',
-      body: {
-        event_id: 'evt_01hv8x2bcma2gz7he8kg2s0hnb',
-        event_type: 'subscription.canceled',
-        occurred_at: '2026-01-05T09:13:04.407183Z',
-        notification_id: 'ntf_01hv8x2bf6wd3pfnn6v4xgqjt5',
-        data: {
-          id: 'sub_01hv8x29kz0t586xy6zn1a62ny',
-          status: 'canceled',
-          customer_id: 'ctm_01hv6y1jedq4p1n0yqn5ba3ky4',
-          canceled_at: '2026-01-05T09:13:04.012Z',
-        },
-      },
-    },
   ],
   lemonSqueezy: [
     {
@@ -120,14 +105,6 @@ export const commerceSamples = {
         },
       },
     },
-    {
-      type: 'subscription_created',
-      headers: { 'x-event-name': 'subscription_created' },
-      body: {
-        meta: { event_name: 'subscription_created', test_mode: true },
-        data: { type: 'subscriptions', id: '7', attributes: { store_id: 1, status: 'active' } },
-      },
-    },
   ],
   chargebee: [
     {
@@ -142,18 +119,6 @@ export const commerceSamples = {
         content: { subscription: { id: '1mkVvwgRQ3OZIyA', status: 'active' } },
       },
     },
-    {
-      type: 'subscription_cancelled',
-      body: {
-        id: 'ev_HtZEwIUTDMKdE1KE',
-        occurred_at: 1767604401,
-        source: 'api',
-        object: 'event',
-        api_version: 'v2',
-        event_type: 'subscription_cancelled',
-        content: { subscription: { id: '1mkVvwgRQ3OZIyA', status: 'cancelled' } },
-      },
-    },
   ],
   revenuecat: [
     {
@@ -166,22 +131,6 @@ export const commerceSamples = {
           app_user_id: 'user-118',
           product_id: 'monthly',
           event_timestamp_ms: 1767604364412,
-          store: 'APP_STORE',
-          environment: 'SANDBOX',
-        },
-      },
-    },
-    {
-      type: 'CANCELLATION',
-      body: {
-        api_version: '1.0',
-        event: {
-          id: '12345678-1234-1234-1234-123456789013',
-          type: 'CANCELLATION',
-          app_user_id: 'user-118',
-          product_id: 'monthly',
-          cancel_reason: 'UNSUBSCRIBE',
-          event_timestamp_ms: 1767604401412,
           store: 'APP_STORE',
           environment: 'SANDBOX',
         },

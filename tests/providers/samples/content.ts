@@ -32,17 +32,6 @@ export const contentSamples = {
         data: { status: 'ready', duration: 23.857167 },
       },
     },
-    {
-      type: 'video.asset.errored',
-      body: {
-        type: 'video.asset.errored',
-        id: '4b67bd4e-44eb-5477-966c-a6a3ea9a51ae',
-        created_at: '2026-01-05T09:13:21.412Z',
-        object: { type: 'asset', id: '0201p02fGKPE7MrbC269XRD7LpcHhrmbu0003' },
-        environment: { name: 'Production', id: '5j855s' },
-        data: { status: 'errored', errors: { type: 'invalid_input' } },
-      },
-    },
   ],
   cloudflareStream: [
     {

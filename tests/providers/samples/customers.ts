@@ -59,20 +59,6 @@ export const customersSamples = {
         },
       },
     },
-    {
-      type: 'conversation.admin.replied',
-      body: {
-        type: 'notification_event',
-        id: 'notif_ddd9b5e1-a076-22f4-b478-d88adf0d2a11',
-        app_id: 'a86dr8yl',
-        topic: 'conversation.admin.replied',
-        created_at: 1767604401,
-        data: {
-          type: 'notification_event_data',
-          item: { type: 'conversation', id: '118', state: 'open' },
-        },
-      },
-    },
   ],
   zendesk: [
     {
@@ -87,20 +73,6 @@ export const customersSamples = {
         subject: 'zen:ticket:118',
         event: {},
         detail: { id: '118', subject: 'Where is my order?', status: 'NEW' },
-      },
-    },
-    {
-      type: 'zen:event-type:ticket.status_changed',
-      headers: { 'x-zendesk-webhook-invocation-id': '01HZX0YB5Q3W9M8Y7V6T5R4E3X' },
-      body: {
-        account_id: 12514403,
-        id: '3c35fa21-2aec-5851-84d0-5aa9fd5887d1',
-        type: 'zen:event-type:ticket.status_changed',
-        time: '2026-01-05T09:13:21.412Z',
-        zendesk_event_version: '2022-11-06',
-        subject: 'zen:ticket:118',
-        event: { current: 'SOLVED', previous: 'OPEN' },
-        detail: { id: '118', subject: 'Where is my order?', status: 'SOLVED' },
       },
     },
   ],

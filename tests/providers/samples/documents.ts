@@ -18,22 +18,6 @@ export const documentsSamples = {
         source: { id: '73835521473', type: 'file', name: 'offer.pdf' },
       },
     },
-    {
-      type: 'FOLDER.CREATED',
-      headers: {
-        'box-delivery-id': 'a07cc65c-ff27-5ad6-bb76-9d3eaf6c657a',
-        'box-signature-version': '1',
-        'box-signature-algorithm': 'HmacSHA256',
-      },
-      body: {
-        type: 'webhook_event',
-        id: '1a5d2e4b-a0a5-5e9f-8f3d-8b2c6a7d9ea1',
-        created_at: '2026-01-05T01:13:21-08:00',
-        trigger: 'FOLDER.CREATED',
-        webhook: { id: '53', type: 'webhook' },
-        source: { id: '73835521474', type: 'folder', name: 'Offers' },
-      },
-    },
   ],
   dropbox: [
     {
@@ -57,21 +41,6 @@ export const documentsSamples = {
         data: {
           accountId: 'c5b6d7a8-1f2e-4d3c-9b8a-7f6e5d4c3b2a',
           envelopeId: '1c8f0b8a-0d3d-4f3a-9d9b-1a6c4f2b7e55',
-        },
-      },
-    },
-    {
-      type: 'envelope-declined',
-      body: {
-        event: 'envelope-declined',
-        apiVersion: 'v2.1',
-        uri: '/restapi/v2.1/accounts/1703061/envelopes/2d9f1c9b-1e4e-4a4b-8eac-2b7d5a3c8f66',
-        retryCount: 0,
-        configurationId: 10184781,
-        generatedDateTime: '2026-01-05T09:13:21.4120000Z',
-        data: {
-          accountId: 'c5b6d7a8-1f2e-4d3c-9b8a-7f6e5d4c3b2a',
-          envelopeId: '2d9f1c9b-1e4e-4a4b-8eac-2b7d5a3c8f66',
         },
       },
     },

@@ -15,20 +15,6 @@ export const identitySamples = {
         },
       },
     },
-    {
-      type: 'connection.activated',
-      body: {
-        id: 'event_01HKDJ6AR9K5X3W4Y2Z1V0T9S8',
-        event: 'connection.activated',
-        created_at: '2026-01-05T09:13:21.412Z',
-        data: {
-          object: 'connection',
-          id: 'conn_01EHWNC0FCBHZ3BJ7EGKYXK0E6',
-          state: 'active',
-          connection_type: 'OktaSAML',
-        },
-      },
-    },
   ],
   okta: [
     {
@@ -106,20 +92,6 @@ export const identitySamples = {
           attributes: {
             name: 'inquiry.completed',
             'created-at': '2026-01-05T09:12:44.412Z',
-            payload: { data: { type: 'inquiry', id: 'inq_8zTqLpR3kWnX5vYbM2cJdF7H' } },
-          },
-        },
-      },
-    },
-    {
-      type: 'inquiry.approved',
-      body: {
-        data: {
-          type: 'event',
-          id: 'evt_ClK8oEyrX0qS3wMnU6tZdI4G',
-          attributes: {
-            name: 'inquiry.approved',
-            'created-at': '2026-01-05T09:13:21.412Z',
             payload: { data: { type: 'inquiry', id: 'inq_8zTqLpR3kWnX5vYbM2cJdF7H' } },
           },
         },

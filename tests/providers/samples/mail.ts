@@ -43,24 +43,6 @@ export const mailSamples = {
         },
       },
     },
-    {
-      type: 'failed',
-      body: {
-        signature: {
-          timestamp: '1767604401',
-          token: '6c1f9e4b3d2f5a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6',
-          signature: '',
-        },
-        'event-data': {
-          id: 'G9Bn5sl1TC6nu79C8C0bwg',
-          event: 'failed',
-          severity: 'permanent',
-          timestamp: 1767604401.412,
-          recipient: 'nobody@acme.example',
-          message: { headers: { 'message-id': '20260105091321.1@mg.acme.example' } },
-        },
-      },
-    },
   ],
   mailersend: [
     {
@@ -78,25 +60,6 @@ export const mailSamples = {
             object: 'email',
             subject: 'Order 118',
             recipient: { email: 'ada@acme.example' },
-          },
-        },
-      },
-    },
-    {
-      type: 'activity.hard_bounced',
-      body: {
-        type: 'activity.hard_bounced',
-        domain_id: 'yv69oxl5kl785kw2',
-        created_at: '2026-01-05T09:13:21.062074Z',
-        webhook_id: 'wh118',
-        data: {
-          object: 'activity',
-          id: '62f114f8165fe0d8db0288e6',
-          type: 'hard_bounced',
-          email: {
-            object: 'email',
-            subject: 'Order 118',
-            recipient: { email: 'nobody@acme.example' },
           },
         },
       },

@@ -170,17 +170,6 @@ export const messagesSamples = {
         },
       },
     },
-    {
-      type: 'meeting.ended',
-      body: {
-        event: 'meeting.ended',
-        event_ts: 1767604401412,
-        payload: {
-          account_id: 'AAAAAABBBB',
-          object: { id: '1234567890', uuid: '4444AAAiAAAAAiAiAiiAii==', topic: 'Weekly', type: 2 },
-        },
-      },
-    },
   ],
   webex: [
     {

@@ -13,17 +13,6 @@ export const modelsSamples = {
         data: { id: 'resp_abc118' },
       },
     },
-    {
-      type: 'batch.completed',
-      headers: { 'webhook-id': 'wh_685342e6c53c8190a1be43f081506c53' },
-      body: {
-        id: 'evt_685343a1381c819085d44c354e1b330f',
-        object: 'event',
-        created_at: 1767604401,
-        type: 'batch.completed',
-        data: { id: 'batch_abc118' },
-      },
-    },
   ],
   anthropic: [
     {
@@ -98,19 +87,6 @@ export const modelsSamples = {
           start_timestamp: 1767604300000,
           end_timestamp: 1767604364000,
           disconnection_reason: 'user_hangup',
-        },
-      },
-    },
-    {
-      type: 'call_started',
-      body: {
-        event: 'call_started',
-        call: {
-          call_id: 'Jabr9TXYYJHfvl6Syypi88rdAHYHmcq6',
-          call_type: 'phone_call',
-          agent_id: 'oBeDLoLOeuAbiuaMFXRtDOLriTJ5tSxD',
-          call_status: 'ongoing',
-          start_timestamp: 1767604300000,
         },
       },
     },

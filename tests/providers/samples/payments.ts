@@ -59,24 +59,6 @@ export const paymentsSamples = {
         },
       },
     },
-    {
-      type: 'customer.subscription.deleted',
-      body: {
-        id: 'evt_1SmQ5cLkdIwHu7ixWb0Hs3Zk',
-        object: 'event',
-        created: 1767604466,
-        livemode: false,
-        type: 'customer.subscription.deleted',
-        data: {
-          object: {
-            id: 'sub_1SkTg2LkdIwHu7ixF7nY4bPo',
-            object: 'subscription',
-            customer: 'cus_TqJ0h2m8cQpY3a',
-            status: 'canceled',
-          },
-        },
-      },
-    },
   ],
   paypal: [
     {
@@ -100,23 +82,6 @@ export const paymentsSamples = {
         },
       },
     },
-    {
-      type: 'BILLING.SUBSCRIPTION.CANCELLED',
-      headers: {
-        'paypal-transmission-id': '8a1f5c70-d67a-11e5-baa3-778b53f4ae55',
-        'paypal-transmission-time': '2026-01-05T09:12:44Z',
-        'paypal-auth-algo': 'SHA256withRSA',
-      },
-      body: {
-        id: 'WH-77687562XN25889J8-8Y6T55435R66168T6',
-        event_version: '1.0',
-        create_time: '2026-01-05T09:12:40.000Z',
-        resource_type: 'subscription',
-        event_type: 'BILLING.SUBSCRIPTION.CANCELLED',
-        summary: 'Subscription cancelled',
-        resource: { id: 'I-BW452GLLEP1G', plan_id: 'P-5ML4271244454362W', status: 'CANCELLED' },
-      },
-    },
   ],
   square: [
     {
@@ -132,20 +97,6 @@ export const paymentsSamples = {
           object: {
             payment: { status: 'COMPLETED', amount_money: { amount: 100, currency: 'USD' } },
           },
-        },
-      },
-    },
-    {
-      type: 'invoice.payment_made',
-      body: {
-        merchant_id: '6SSW7HV8K2ST5',
-        type: 'invoice.payment_made',
-        event_id: '7f5b5f0e-9b43-4c0a-8c2e-0d3f1a6b5c77',
-        created_at: '2026-01-05T09:13:04.412Z',
-        data: {
-          type: 'invoice',
-          id: 'inv:0-ChCHu2mZEabLeeHahQnXDjZQECY',
-          object: { invoice: { id: 'inv:0-ChCHu2mZEabLeeHahQnXDjZQECY', status: 'PAID' } },
         },
       },
     },
@@ -165,27 +116,6 @@ export const paymentsSamples = {
               merchantAccountCode: 'AcmeShop',
               merchantReference: 'order-118',
               pspReference: 'QFQTPCQ8HXSKGK82',
-              success: 'true',
-            },
-          },
-        ],
-      },
-    },
-    {
-      type: 'REFUND',
-      body: {
-        live: 'false',
-        notificationItems: [
-          {
-            NotificationRequestItem: {
-              additionalData: {},
-              amount: { currency: 'EUR', value: 4500 },
-              eventCode: 'REFUND',
-              eventDate: '2026-01-05T10:15:44+01:00',
-              merchantAccountCode: 'AcmeShop',
-              merchantReference: 'order-118',
-              originalReference: 'QFQTPCQ8HXSKGK82',
-              pspReference: 'NC6HT9CRT65ZGN82',
               success: 'true',
             },
           },

@@ -35,17 +35,6 @@ export const standardWebhooksSamples = {
         },
       },
     },
-    {
-      type: 'user.deleted',
-      headers: { 'svix-id': 'msg_2mLkT9vQzXbR4nWpY7sJdF3HcGf' },
-      body: {
-        type: 'user.deleted',
-        object: 'event',
-        timestamp: 1767604401412,
-        instance_id: 'ins_2g7np7Hrk0SN6kj5EDMLDaKNL0S',
-        data: { id: 'user_2g7np7Hrk0SN6kj5EDMLDaKNL0T', object: 'user', deleted: true },
-      },
-    },
   ],
   resend: [
     {
@@ -59,21 +48,6 @@ export const standardWebhooksSamples = {
           from: 'Acme <hello@acme.example>',
           to: ['ada@acme.example'],
           subject: 'Order 118',
-        },
-      },
-    },
-    {
-      type: 'email.bounced',
-      headers: { 'svix-id': 'msg_2nMlU0wRaYcS5oXqZ8tKeG4IdHg' },
-      body: {
-        type: 'email.bounced',
-        created_at: '2026-01-05T09:13:04.412Z',
-        data: {
-          email_id: '56761188-7520-42d8-8898-ff6fc54ce619',
-          from: 'Acme <hello@acme.example>',
-          to: ['nobody@acme.example'],
-          subject: 'Order 118',
-          bounce: { type: 'Permanent', subType: 'General', message: 'There is no such mailbox.' },
         },
       },
     },
@@ -148,19 +122,6 @@ export const standardWebhooksSamples = {
           status: 'paid',
           total_amount: 4500,
           currency: 'usd',
-        },
-      },
-    },
-    {
-      type: 'subscription.canceled',
-      headers: { 'webhook-id': '7e2d6b1f-3c9a-4a4e-8b8f-1d5c2e6f9a33' },
-      body: {
-        type: 'subscription.canceled',
-        timestamp: '2026-01-05T09:13:04.412Z',
-        data: {
-          id: 'e5149aae-e521-42b9-b24c-abb3d71eea2e',
-          status: 'active',
-          cancel_at_period_end: true,
         },
       },
     },

@@ -90,23 +90,6 @@ export const telephonySamples = {
         meta: { attempt: 1, delivered_to: 'https://example.com/hooks/telnyx' },
       },
     },
-    {
-      type: 'message.finalized',
-      body: {
-        data: {
-          record_type: 'event',
-          id: 'c412fe40-2501-5a20-aa60-7f75f7a785e5',
-          event_type: 'message.finalized',
-          occurred_at: '2026-01-05T09:13:21.412+00:00',
-          payload: {
-            id: '95ddb286-a866-4960-878a-5841e8a69bb4',
-            to: [{ phone_number: '+13125550006', status: 'delivered' }],
-            text: 'Order 118 is on its way.',
-          },
-        },
-        meta: { attempt: 1, delivered_to: 'https://example.com/hooks/telnyx' },
-      },
-    },
   ],
   surge: [
     {

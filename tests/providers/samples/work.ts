@@ -118,18 +118,6 @@ export const workSamples = {
         entity: { id: '153104cd-477e-809d-8dc4-ff2d96ae3090', type: 'page' },
       },
     },
-    {
-      type: 'page.created',
-      body: {
-        id: '478dcb55-c7a4-4d03-92f8-7b3f0760aef5',
-        timestamp: '2026-01-05T09:13:21.412Z',
-        workspace_id: '13950b26-c203-4f3b-b97d-93ec06319565',
-        subscription_id: '29d75c0d-5546-4414-8459-7b7a92f1fc4b',
-        type: 'page.created',
-        attempt_number: 1,
-        entity: { id: '264215de-588f-81ae-8ed5-003e7a6fb0a1', type: 'page' },
-      },
-    },
   ],
   airtable: [
     {
@@ -156,14 +144,6 @@ export const workSamples = {
         },
       },
     },
-    {
-      type: 'BOOKING_CANCELLED',
-      body: {
-        triggerEvent: 'BOOKING_CANCELLED',
-        createdAt: '2026-01-05T09:13:21.412Z',
-        payload: { uid: 'bFJeNb2uX8ANpT3JL5EfXw', title: 'A call with Ada', status: 'CANCELLED' },
-      },
-    },
   ],
   calendly: [
     {
@@ -177,20 +157,6 @@ export const workSamples = {
           name: 'Ada',
           email: 'ada@acme.example',
           status: 'active',
-        },
-      },
-    },
-    {
-      type: 'invitee.canceled',
-      body: {
-        event: 'invitee.canceled',
-        created_at: '2026-01-05T09:13:21.000000Z',
-        created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
-        payload: {
-          uri: 'https://api.calendly.com/scheduled_events/AAAA/invitees/BBBB',
-          name: 'Ada',
-          email: 'ada@acme.example',
-          status: 'canceled',
         },
       },
     },

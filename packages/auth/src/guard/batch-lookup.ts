@@ -5,11 +5,6 @@
  * For 10 000 lookups `dataloader` takes the same CPU time (3.8 ms) and 0 to 8 % longer: no reason for
  * a dependency.
  */
-interface Waiting<Found> {
-  resolve: (found: Found | undefined) => void
-  reject: (error: unknown) => void
-}
-
 const MAX_KEYS = 200
 
 /**
@@ -20,30 +15,19 @@ export function batchLookup<Found>(
   findAll: (keys: string[]) => Promise<ReadonlyMap<string, Found>>,
 ): (key: string) => Promise<Found | undefined> {
   let keys: string[] = []
-  let waiting: Waiting<Found>[] = []
+  let found: Promise<ReadonlyMap<string, Found>> | undefined
 
-  const send = (): void => {
-    const [sentKeys, callers] = [keys, waiting]
-    keys = []
-    waiting = []
-    findAll(sentKeys).then(
-      (found) => {
-        for (const [index, { resolve }] of callers.entries()) {
-          resolve(found.get(sentKeys[index] ?? ''))
-        }
-      },
-      (error: unknown) => {
-        for (const { reject } of callers) reject(error)
-      },
-    )
-  }
-
-  return (key) => {
-    const { promise, resolve, reject } = Promise.withResolvers<Found | undefined>()
+  return async (key) => {
+    if (found === undefined || keys.length === MAX_KEYS) {
+      const batch: string[] = (keys = [])
+      found = new Promise((resolve) => {
+        setImmediate(() => {
+          if (keys === batch) found = undefined
+          resolve(findAll(batch))
+        })
+      })
+    }
     keys.push(key)
-    waiting.push({ resolve, reject })
-    if (keys.length === MAX_KEYS) send()
-    else if (keys.length === 1) setImmediate(() => keys.length > 0 && send())
-    return promise
+    return (await found).get(key)
   }
 }

@@ -1,7 +1,7 @@
 /** The guard: an `onRequest` hook before every route, which answers 503 if it cannot decide. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorText } from '@svc/core/internal'
-import { MissingKey } from '../errors.ts'
+import { MissingKey, PlanUnknown } from '../errors.ts'
 import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
 import { isReading } from '../scopes.ts'
 import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
@@ -20,19 +20,21 @@ import { isFailure, type KeyCache } from './keys/key-cache.ts'
 import type { LastUsed } from './keys/last-used.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import type { UsageCounter } from '../usage/usage-counter.ts'
-import { lateDecisions } from './late-decision.ts'
 import type { Exceeded, LimitCheck } from './limit-check.ts'
 import type { Lockout } from './lockout/lockout.ts'
 import type { Policy, Requirement } from './policy/route-policy.ts'
-import { logRefusal, type RefusalDetails } from './refusal-log.ts'
 import {
   AMBIGUOUS_CREDENTIALS,
   BLOCKED,
   INVALID_KEY,
   IP_NOT_ALLOWED,
+  logRefusal,
   MISSING_KEY,
+  PLAN_UNKNOWN,
   sendRefusal,
+  UNAVAILABLE,
   type Refusal,
+  type RefusalDetails,
 } from './refusals.ts'
 
 declare module 'fastify' {
@@ -80,35 +82,24 @@ export interface GuardParts {
 
 type Done = () => void
 
+const RETRY_AFTER_SECONDS = 1
+
 /** The hook before every route, and what it does for one request of a policy. */
-export interface Guard {
-  hook: (request: FastifyRequest, reply: FastifyReply, done: Done) => void
+export function createGuard(parts: GuardParts) {
+  const { policyOf, presentedKey, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
+  const { copyToRequestContext, limitCheck, usage, telemetry, errorText } = parts
+
+  return { hook: svcAuthGuard, judge }
+
+  function svcAuthGuard(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    judge(policyOf(request), request.method, request, reply, done)
+  }
+
   /**
    * Refuses the request, or writes `request.auth` and calls `done`.
    *
    * @param method that of the request that is decided about
    */
-  judge: (
-    policy: Policy,
-    method: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: Done,
-  ) => void
-}
-
-export function createGuard(parts: GuardParts): Guard {
-  const { policyOf, presentedKey, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
-  const { copyToRequestContext, limitCheck, usage, telemetry, errorText } = parts
-  const later = lateDecisions(refuse, parts)
-
-  return {
-    hook: function svcAuthGuard(request, reply, done) {
-      judge(policyOf(request), request.method, request, reply, done)
-    },
-    judge,
-  }
-
   function judge(
     policy: Policy,
     method: string,
@@ -240,6 +231,49 @@ export function createGuard(parts: GuardParts): Guard {
     if (verdict === 'expired' && keyId !== null) usage?.countOnce(keyId, 'expired')
     if (verdict !== 'blocked') refuse(request, reply, INVALID_KEY, details)
     else refuse(request, reply, BLOCKED, details, Math.ceil(failure.forMs / 1000))
+  }
+
+  /**
+   * Waits for a decision, and refuses the request if it cannot be made. Fastify catches no error of a hook
+   * that has waited, and an unhandled rejection would end the process: all errors are caught here, also
+   * those of the rest of the request.
+   */
+  function later<Decision>(
+    decision: Promise<Decision>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: Done,
+    conclude: (made: Decision, pass: Done) => void,
+  ): void {
+    let hasPassed = false
+    const pass = (): void => {
+      hasPassed = true
+      done()
+    }
+    decision
+      .then(
+        (made) => conclude(made, pass),
+        (error: Error) => {
+          const [refusal, verdict] =
+            error instanceof PlanUnknown
+              ? ([PLAN_UNKNOWN, 'plan unknown'] as const)
+              : ([UNAVAILABLE, 'unavailable'] as const)
+          const details = { verdict, reason: error.message }
+          refuse(request, reply, refusal, details, RETRY_AFTER_SECONDS)
+        },
+      )
+      .catch((err: unknown) => {
+        const about = { err, reqId: request.id }
+        // The same as Fastify does where the guard has decided at once.
+        if (hasPassed && !reply.sent) reply.send(err)
+        else if (hasPassed) log.error(about, 'a request threw an error after it was answered')
+        else {
+          if (!reply.sent) sendRefusal(reply, UNAVAILABLE, errorText, RETRY_AFTER_SECONDS)
+          log.error(about, 'the guard threw an error; the request was refused')
+        }
+      })
+      // Neither an answer nor a log was possible.
+      .catch(() => reply.raw.destroy())
   }
 
   function refuse(

@@ -18,31 +18,25 @@ export interface Exceeded {
   readonly outcome: UsageOutcome | null
 }
 
-export interface LimitCheck {
-  /**
-   * Takes what the request costs, and sets the rate-limit fields of its answer. `null`: it passes. A
-   * promise where the decision needs a query.
-   */
-  check: (
-    limits: MeterList,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ) => Exceeded | null | Promise<Exceeded | null>
-  /** Sets the fields where nothing is taken. Every answer to a limited key has them. */
-  writeFields: (limits: MeterList, reply: FastifyReply) => void
-}
+export type LimitCheck = ReturnType<typeof createLimitCheck>
 
-export interface LimitCheckParts {
-  allowances: Allowances
-  /** How much a request uses of the quota. */
-  costOf: (request: FastifyRequest) => number
-}
-
-export function createLimitCheck({ allowances, costOf }: LimitCheckParts): LimitCheck {
+/** `costOf`: how much a request uses of the quota. */
+export function createLimitCheck(
+  allowances: Allowances,
+  costOf: (request: FastifyRequest) => number,
+) {
   const { limiter, now } = allowances
 
   return {
-    check(limits, request, reply) {
+    /**
+     * Takes what the request costs, and sets the rate-limit fields of its answer. `null`: it passes. A
+     * promise where the decision needs a query.
+     */
+    check(
+      limits: MeterList,
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ): Exceeded | null | Promise<Exceeded | null> {
       const at = now()
       const cost = limits.terms.hasQuota ? costOf(request) : 1
       const decision = limiter.take(limits, cost, at)
@@ -50,7 +44,8 @@ export function createLimitCheck({ allowances, costOf }: LimitCheckParts): Limit
       return allowances.wait(limits, cost).then((late) => conclude(late, limits, reply, now()))
     },
 
-    writeFields: (limits, reply) => writeFields(limits, reply, now()),
+    /** Sets the fields where nothing is taken. Every answer to a limited key has them. */
+    writeFields: (limits: MeterList, reply: FastifyReply) => writeFields(limits, reply, now()),
   }
 }
 

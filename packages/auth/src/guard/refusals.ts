@@ -1,6 +1,6 @@
 /** The guard's answers, written once at boot: making an error costs more than the whole guard. */
 import { statusText, type ErrorAnswer, type ErrorText } from '@svc/core/internal'
-import type { FastifyReply } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import {
   AmbiguousCredentials,
   AuthUnavailable,
@@ -14,6 +14,7 @@ import {
   RateLimited,
 } from '../errors.ts'
 import type { Scope } from '../scopes.ts'
+import type { AuthFailure } from './auth-failure.ts'
 
 export interface Refusal {
   readonly statusCode: number
@@ -72,4 +73,34 @@ interface CodedError {
 function refusalOf({ statusCode = 500, code, message }: CodedError, error?: string): Refusal {
   const answer = { statusCode, code, error: error ?? statusText(statusCode), message }
   return { statusCode, code, answer, body: JSON.stringify(answer) }
+}
+
+/** Which key was refused and why, for the log: never its text. */
+export interface RefusalDetails {
+  verdict: AuthFailure['verdict']
+  keyId?: string | null
+  userId?: string | null
+  /** The address that it must not be used from. `undefined` where it is not known. */
+  ip?: string | undefined
+  /** The prefix of a key without an id. */
+  keyPrefix?: string
+  /** Why keys cannot be checked. */
+  reason?: string
+}
+
+/** A second defence: no call of ours logs one of these. */
+const REDACTED = ['key', 'rawKey', 'secret', 'authorization', 'headers', '*.key', '*.headers']
+
+export const redactingLog = (log: FastifyBaseLogger): FastifyBaseLogger =>
+  log.child({}, { redact: REDACTED })
+
+export function logRefusal(
+  log: FastifyBaseLogger,
+  request: FastifyRequest,
+  details: RefusalDetails,
+): void {
+  // `Plans` has logged why, once a minute.
+  if (details.verdict === 'plan unknown') return
+  const level = details.verdict === 'unavailable' ? 'warn' : 'info'
+  log[level]({ reqId: request.id, ...details }, 'key refused')
 }

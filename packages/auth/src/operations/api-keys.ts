@@ -57,8 +57,7 @@ import {
   type OperationContext,
 } from './context.ts'
 import { grantorOf } from './key-checks.ts'
-import { keyEvent } from './key-events.ts'
-import { endOf, keyRecord, revocationOf } from './key-records.ts'
+import { endOf, keyEvent, keyRecord, revocationOf } from './key-records.ts'
 import { withUsage } from './limit-usage.ts'
 import { checkedFields, fieldsOf, DEFAULT_FIELDS, withinLifetime } from './key-values.ts'
 

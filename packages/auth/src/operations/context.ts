@@ -22,7 +22,7 @@ import { NO_PLAN } from '../limits/plans.ts'
 import type { AuthSettings } from '../options.ts'
 import type { Period } from '../tables/allowances.ts'
 import type { ScopeNames } from '../scopes.ts'
-import type { KeyEvent } from './key-events.ts'
+import type { KeyEvent } from './key-records.ts'
 import { findTransactionId } from '../tables/transactions.ts'
 
 /** Who calls an operation, and what it may do. */

@@ -7,23 +7,17 @@ const TIMEOUT_MS = 5000
 /** A request can name any key id, so GitHub's keys are fetched no more often than this. */
 const REFRESH_AFTER_MS = 60_000
 
-export interface GithubKeysParts {
-  /** The keys that the option gives. */
-  given: readonly GithubKey[] | undefined
-  fetchKeys?: () => Promise<readonly GithubKey[]>
-  /** Milliseconds of a monotonic clock. */
-  now?: () => number
-}
-
 /**
+ * @param given the keys of the option
+ * @param now milliseconds of a monotonic clock
  * @returns a function that returns the keys; it fetches them from GitHub where `named` is unknown,
  *   and throws AuthUnavailable where no keys are known: GitHub sends the alert again then
  */
-export function createGithubKeys({
-  given,
-  fetchKeys = listedByGithub,
+export function createGithubKeys(
+  given: readonly GithubKey[] | undefined,
+  fetchKeys: () => Promise<readonly GithubKey[]> = listedByGithub,
   now = () => performance.now(),
-}: GithubKeysParts) {
+) {
   let keys = given
   let refreshedAt = -Infinity
   let refreshing: Promise<void> | undefined

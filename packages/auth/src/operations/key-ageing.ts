@@ -1,19 +1,17 @@
 /** Events about keys that expire, have expired or are not used; each is published once. */
-import { BY_SYSTEM, changesOf, type Core, type Db } from '@svc/core/internal'
+import { BY_SYSTEM, type Core, type Db } from '@svc/core/internal'
 import type { AuthSettings } from '../options.ts'
 import { lockFreeApiKey } from '../tables/api-keys.ts'
 import {
-  findExpired,
   findExpiring,
   findUnused,
-  isAnyDue,
   markExpiryNotice,
   markUnusedNotice,
   PORTION,
   type DueKey,
 } from '../tables/key-notices.ts'
 import type { Change, OperationContext } from './context.ts'
-import { keyEvent } from './key-events.ts'
+import { keyEvent, keyRecord } from './key-records.ts'
 import type { ApiKey } from '../schemas.ts'
 
 const EXPIRY_SECONDS = 15
@@ -38,34 +36,22 @@ export async function publishExpiryNotices(
   stopping?: AbortSignal,
 ): Promise<void> {
   const { db, publish, record } = context
-  const days = noticeDays.toSorted((a, b) => a - b)
-  const marks = days.map((daysLeft, index) => ({
-    days: daysLeft,
-    nearerDays: days[index - 1] ?? 0,
+  // A short-lived key passes several marks at once. Only the nearest one gets a notice.
+  const marks = [0, ...noticeDays.toSorted((a, b) => a - b)].map((days, index, all) => ({
+    days,
+    nearerDays: all[index - 1] ?? null,
   }))
-  if (!(await isAnyDue(db, marks))) return
-  for (const { days: daysLeft, nearerDays } of marks) {
-    // A short-lived key passes several marks at once. Only the nearest one gets a notice.
-    await forEachDue(
-      () => findExpiring(db, daysLeft, nearerDays),
-      (due) =>
-        publishOnce(
-          context,
-          due,
-          (tx) => markExpiryNotice(tx, due.id, daysLeft),
-          (tx, key) => publish(tx, keyEvent('svc.key.expiring', key, { daysLeft })),
-        ),
-      stopping,
-    )
-  }
   await forEachDue(
-    () => findExpired(db),
+    () => findExpiring(db, marks),
     (due) =>
       publishOnce(
         context,
         due,
-        (tx) => markExpiryNotice(tx, due.id, 0),
-        (tx, key) => record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
+        (tx) => markExpiryNotice(tx, due.id, due.daysLeft),
+        (tx, key) =>
+          due.daysLeft > 0
+            ? publish(tx, keyEvent('svc.key.expiring', key, { daysLeft: due.daysLeft }))
+            : record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
       ),
     stopping,
   )
@@ -105,7 +91,7 @@ async function forEachDue<Due>(
       if (await run(due)) published++
     }
     // Keys that were locked after they were found would be found again and again.
-    isMore = portion.length === PORTION && published > 0
+    isMore = portion.length >= PORTION && published > 0
   }
 }
 
@@ -126,9 +112,6 @@ function publishOnce(
 }
 
 const expiryOf = (key: ApiKey): Change => ({
-  action: 'key.expire',
-  tenant: key.tenant,
-  target: { kind: 'key', id: key.id },
-  changes: changesOf({ expired: false }, { expired: true }),
+  ...keyRecord('key.expire', key, { expired: false }, { expired: true }),
   event: keyEvent('svc.key.expired', key),
 })

@@ -1,9 +1,29 @@
-/** The entries of the audit about keys. */
+/** What is written and published of changes of keys: entries of the audit, and events. */
 import { changesOf, type AuditRecord } from '@svc/core/internal'
 import type { ApiKey } from '../schemas.ts'
 import type { EndedKey } from '../tables/api-keys.ts'
 import type { Change } from './context.ts'
-import { keyEvent } from './key-events.ts'
+
+export type KeyEventName =
+  | 'svc.key.created'
+  | 'svc.key.rotated'
+  | 'svc.key.revoked'
+  | 'svc.key.expiring'
+  | 'svc.key.expired'
+  | 'svc.key.unused'
+  | 'svc.key.leaked'
+
+export interface KeyEvent {
+  name: KeyEventName
+  payload: { tenant: string | null }
+}
+
+/** A payload names the key and never has its text. `more`: the fields that only this event has. */
+export function keyEvent(name: KeyEventName, key: ApiKey, more: object = {}): KeyEvent {
+  const { id: keyId, userId, tenant, keyPrefix, label, expiresAt, lastUsedAt } = key
+  const payload = { keyId, userId, tenant, keyPrefix, label, expiresAt, lastUsedAt, ...more }
+  return { name, payload }
+}
 
 export const keyRecord = (
   action: string,
@@ -22,9 +42,6 @@ export const endOf = ({ key, endedAt }: EndedKey): AuditRecord =>
   keyRecord('key.update', key, { expiresAt: key.expiresAt }, { expiresAt: endedAt })
 
 export const revocationOf = (key: ApiKey): Change => ({
-  action: 'key.revoke',
-  tenant: key.tenant,
-  target: { kind: 'key', id: key.id },
-  changes: changesOf({ revoked: false }, { revoked: true }),
+  ...keyRecord('key.revoke', key, { revoked: false }, { revoked: true }),
   event: keyEvent('svc.key.revoked', key),
 })

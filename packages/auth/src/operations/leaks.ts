@@ -1,11 +1,11 @@
 /** Keys that were found in public: they are revoked. */
-import { BY_SYSTEM, changesOf, type Db } from '@svc/core/internal'
+import { BY_SYSTEM, type Db } from '@svc/core/internal'
 import type { GithubAlert, GithubFeedback } from '../github-alerts.ts'
 import { hashOf, LONGEST_KEY } from '../key-format.ts'
 import { lockApiKey, revokeApiKey } from '../tables/api-keys.ts'
 import { findKeysByHash } from '../tables/stored-keys.ts'
 import type { OperationCall, OperationContext } from './context.ts'
-import { keyEvent } from './key-events.ts'
+import { keyEvent, keyRecord } from './key-records.ts'
 
 /** Revokes those of the tokens that are keys, and returns which they are. */
 export async function revokeLeaked(
@@ -41,10 +41,7 @@ async function revokeIfKey(
     const { key } = locked
     await revokeApiKey(tx, key.id)
     await record(tx, call, {
-      action: 'key.leak',
-      tenant: key.tenant,
-      target: { kind: 'key', id: key.id },
-      changes: changesOf({ revoked: false }, { revoked: true, url, source }),
+      ...keyRecord('key.leak', key, { revoked: false }, { revoked: true, url, source }),
       event: keyEvent('svc.key.leaked', key, { url, source, replacedBy: key.replacedBy }),
     })
     await publish(tx, keyEvent('svc.key.revoked', key))

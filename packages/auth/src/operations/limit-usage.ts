@@ -66,15 +66,10 @@ export async function withUsage<Key extends { id: string }>(
       const row = byId.get(key.id)
       if (!row) return { ...key, usage: { quota: null, limits: [] } }
       const rules = underPlan(row, await planOf(row.tenant))
-      return { ...key, usage: usageOf(row, asRules(rules), ends, heldHere) }
+      return { ...key, usage: usageOf(row, rules, ends, heldHere) }
     }),
   )
 }
-
-const asRules = ({ limits, quota }: ReturnType<typeof underPlan>) => ({
-  limits: limits ?? null,
-  quota: quota ?? null,
-})
 
 interface Nearest {
   used: number
@@ -115,7 +110,7 @@ export const nearLimitsOperation = (context: OperationContext) => ({
       ])
       const nearKeys = await Promise.all(
         keys.map(async (row) => {
-          const rules = asRules(underPlan(row, await planOf(row.tenant)))
+          const rules = underPlan(row, await planOf(row.tenant))
           const nearest = nearestOf(usageOf(row, rules, ends, heldHere))
           const { keyId, label } = row
           return nearest && { keyId, label, tenant: row.tenant, ...nearest }

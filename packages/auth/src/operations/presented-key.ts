@@ -3,6 +3,7 @@ import { PresentedKey } from '../schemas.ts'
 import { InvalidKey, MissingKey } from '../errors.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import { operation, type OperationContext } from './context.ts'
+import { DEFAULT_FIELDS } from './key-values.ts'
 import { Type } from '@sinclair/typebox'
 
 /**
@@ -28,16 +29,10 @@ export const presentedKey = ({ readDb }: OperationContext) =>
   })
 
 const WITHOUT_ROW = {
+  ...DEFAULT_FIELDS,
   id: null,
   keyId: null,
   keyPrefix: null,
-  label: null,
-  expiresAt: null,
-  enabled: true,
-  metadata: null,
-  allowedIps: null,
-  limits: null,
-  quota: null,
   createdAt: null,
   revokedAt: null,
   lastUsedAt: null,

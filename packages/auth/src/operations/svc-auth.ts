@@ -19,13 +19,14 @@ import type {
   Page,
   TenantOfAuth,
   TenantPage,
+  Usage,
+  UsageQuery,
   User,
   UserFilter,
   Validation,
   Verification,
   Verified,
 } from '../schemas.ts'
-import type { Usage, UsageQuery } from '../usage/usage-schemas.ts'
 import { DEFAULT_SCOPES, type Scope } from '../scopes.ts'
 import type { OperationCall } from './context.ts'
 import type { Operations } from './operations.ts'

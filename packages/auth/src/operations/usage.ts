@@ -2,8 +2,8 @@
 import { isUuid, narrowedReach } from '@svc/core/internal'
 import { InvalidUsageSpan, KeyNotFound } from '../errors.ts'
 import { findApiKey } from '../tables/api-keys.ts'
-import { findUsage, OUTCOMES, type Counts, type UsagePoint } from '../tables/usage.ts'
-import { Usage, usageFilter, UsageQuery, usageSpan } from '../usage/usage-schemas.ts'
+import { findUsage, NO_USES, OUTCOMES, type Counts, type UsagePoint } from '../tables/usage.ts'
+import { tenantFilter, Usage, UsageQuery, usageSpan } from '../schemas.ts'
 import { operation, reachOfCall, type OperationContext } from './context.ts'
 
 const MAX_POINTS = 1000
@@ -24,7 +24,7 @@ export const usageOperations = ({ readDb, writeUsage }: OperationContext) => ({
         summary: 'Count the requests with a key by what came of them',
       },
       'GET /usage': {
-        takes: { ...usageSpan, ...usageFilter },
+        takes: { ...usageSpan, ...tenantFilter },
         summary: 'Count the requests with all keys by what came of them',
       },
     },
@@ -43,7 +43,7 @@ export const usageOperations = ({ readDb, writeUsage }: OperationContext) => ({
         ...filter,
         reach: narrowed === undefined ? reach : narrowed,
       })
-      const points = narrowed === undefined ? found.map(({ at }) => ({ at, ...NOTHING })) : found
+      const points = narrowed === undefined ? found.map(({ at }) => ({ at, ...NO_USES })) : found
       return {
         from: from.toISOString(),
         to: to.toISOString(),
@@ -54,14 +54,6 @@ export const usageOperations = ({ readDb, writeUsage }: OperationContext) => ({
     },
   }),
 })
-
-const NOTHING: Counts = {
-  allowed: 0,
-  rate_limited: 0,
-  quota_exceeded: 0,
-  forbidden: 0,
-  expired: 0,
-}
 
 /** The first time that Postgres and ISO 8601 write alike. */
 const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z')
@@ -77,7 +69,7 @@ function spanOf({ from, to }: UsageQuery, by: 'hour' | 'day'): { from: Date; to:
 }
 
 function totalsOf(points: readonly UsagePoint[]): Counts {
-  const totals = { ...NOTHING }
+  const totals = { ...NO_USES }
   for (const point of points) for (const outcome of OUTCOMES) totals[outcome] += point[outcome]
   return totals
 }

@@ -20,7 +20,7 @@ export function leakRoutes(
   keys: readonly GithubKey[] | undefined,
   swaggerTransform: SwaggerTransform,
 ): void {
-  const keysFor = createGithubKeys({ given: keys })
+  const keysFor = createGithubKeys(keys)
   void api.register(async (raw: FastifyInstance) => {
     raw.removeAllContentTypeParsers()
     // The signature is over the bytes.

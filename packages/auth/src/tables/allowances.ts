@@ -1,6 +1,7 @@
 /** Grants of limits and quotas. Postgres decides, by its clock, for all processes. */
 import type { Db } from '@svc/core/internal'
 import type { QuotaPeriod } from '../limit-fields.ts'
+import { deleteInPortions } from './portions.ts'
 
 /** How many, in which time: seconds of a sliding window, or a period of the UTC calendar. */
 export type Period = number | QuotaPeriod
@@ -124,19 +125,13 @@ const answerOf = ([ahead, stamp, used, validMs, retryMs]: PlaceRow): PlaceAnswer
   retryMs,
 })
 
-/** Deletes rows of windows that have passed, in portions that keep no lock for long. */
+/** Deletes rows of windows that have passed. */
 export async function sweepWindows(db: Db, stopping?: AbortSignal): Promise<void> {
-  const portion = 5000
-  for (;;) {
-    const { rowCount } = await db.query(
-      `with passed as materialized (
-         select subject, per_seconds from svc."__svc.auth.windows"
-          where unused_after <= now() limit $1 for update skip locked)
-       delete from svc."__svc.auth.windows" as windows
-        using passed
-        where (passed.subject, passed.per_seconds) = (windows.subject, windows.per_seconds)`,
-      [portion],
-    )
-    if ((rowCount ?? 0) < portion || stopping?.aborted) return
-  }
+  const passed = `
+    with passed as materialized (
+      select subject, per_seconds from svc."__svc.auth.windows"
+       where unused_after <= now() limit $1 for update skip locked)
+    delete from svc."__svc.auth.windows" as windows
+     using passed where (passed.subject, passed.per_seconds) = (windows.subject, windows.per_seconds)`
+  await deleteInPortions(db, passed, [], stopping)
 }

@@ -6,9 +6,9 @@ import {
   type Db,
   type Reach,
 } from '@svc/core/internal'
-import type { Bounds, KeyFields, KeyState } from '../key-fields.ts'
+import type { Bounds, KeyFields } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
-import type { ApiKey, Page } from '../schemas.ts'
+import type { ApiKey, KeyFilter } from '../schemas.ts'
 import {
   CHOSEN,
   COLUMNS,
@@ -60,16 +60,6 @@ export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey> {
 /** A condition: the key is neither revoked nor expired. */
 export const IS_ALIVE = 'revoked_at is null and (expires_at is null or expires_at > now())'
 
-export interface KeyListFilter extends Page {
-  userId?: string | undefined
-  /** The first characters of a key, at most as many as are stored. */
-  prefix?: string | undefined
-  state?: KeyState | undefined
-  /** ISO 8601. */
-  unusedSince?: string | undefined
-  search?: string | undefined
-}
-
 const STATE = `case when revoked_at is not null then 'revoked'
   when expires_at <= now() then 'expired'
   when not enabled then 'disabled' else 'active' end`
@@ -87,7 +77,15 @@ const FOUND_KEYS = foundRows(
 export async function listApiKeys(
   db: Db,
   reach: Reach,
-  { userId, prefix, state, unusedSince, after, limit, search }: KeyListFilter,
+  {
+    userId,
+    prefix,
+    state,
+    unusedSince,
+    after,
+    limit,
+    search,
+  }: Omit<KeyFilter, 'tenant' | 'include'>,
 ): Promise<ApiKey[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from ${search === undefined ? KEYS : FOUND_KEYS}

@@ -2,7 +2,7 @@
 import type { Db } from '@svc/core/internal'
 import { isoOf } from './timestamps.ts'
 
-/** How many keys a statement finds at most. */
+/** How many keys a statement finds at most, of each mark. */
 export const PORTION = 100
 
 /** A key that a notice is due for, and its expiry, by which a later change of it is seen. */
@@ -11,62 +11,35 @@ export interface DueKey {
   expiresAt: string | null
 }
 
-/** Whether a key is due for a notice of one of the marks, or has expired: one statement for what is rarely so. */
-export async function isAnyDue(
+/** A notice that is due: `daysLeft` is 0 for a key that has expired. */
+export interface DueExpiry extends DueKey {
+  daysLeft: number
+}
+
+/**
+ * Keys that expire within `days` of a mark, or have expired (0), and were not announced for it yet. Those
+ * that expire within `nearerDays` are left to the notice of that mark. A key that was rotated or disabled is
+ * not announced before its end, nor at all where it had ended before its row was made, as it can be with an
+ * import. A key whose row is locked is left for the next run: a long transaction of the host would hold up
+ * the notices of all keys.
+ */
+export async function findExpiring(
   db: Db,
-  marks: readonly { days: number; nearerDays: number }[],
-): Promise<boolean> {
+  marks: readonly { days: number; nearerDays: number | null }[],
+): Promise<DueExpiry[]> {
   const { rows } = await db.query(
-    `select exists (
-              select from svc."__svc.auth.api_keys" as keys
-               where revoked_at is null and expiry_notice is distinct from 0
-                 and expires_at > created_at and expires_at <= now())
-         or exists (
-              select from unnest($1::int[], $2::int[]) as mark (days, nearer_days)
-               where exists (
-                 select from svc."__svc.auth.api_keys" as keys
-                  where revoked_at is null and expiry_notice is distinct from 0
-                    and expires_at > created_at and expires_at > now() + make_interval(days => nearer_days)
-                    and expires_at <= now() + make_interval(days => days)
-                    and enabled and replaced_by is null
-                    and coalesce(expiry_notice > days, true))) as "isAny"`,
-    [marks.map(({ days }) => days), marks.map(({ nearerDays }) => nearerDays)],
-  )
-  return rows[0].isAny
-}
-
-/**
- * Keys that expire within `days`, were not rotated, and were not announced yet. Those that expire within
- * `nearerDays` are left to the notice of that mark. A key whose row is locked is left for the next run: a
- * long transaction of the host would hold up the notices of all keys.
- */
-export async function findExpiring(db: Db, days: number, nearerDays: number): Promise<DueKey[]> {
-  const { rows } = await db.query(
-    `select id, ${isoOf('expires_at')} as "expiresAt" from svc."__svc.auth.api_keys" as keys
-      where revoked_at is null and expiry_notice is distinct from 0
-        and expires_at > created_at and expires_at > now() + make_interval(days => $2)
-        and expires_at <= now() + make_interval(days => $1)
-        and enabled and replaced_by is null
-        and coalesce(expiry_notice > $1, true)
-      order by expires_at limit $3
-        for no key update of keys skip locked`,
-    [days, nearerDays, PORTION],
-  )
-  return rows
-}
-
-/**
- * Keys that have expired and whose expiry is not published yet; for locked rows see {@link findExpiring}. The
- * expiry of a key is not published if it was before the row was made, as it can be with an import.
- */
-export async function findExpired(db: Db): Promise<DueKey[]> {
-  const { rows } = await db.query(
-    `select id, ${isoOf('expires_at')} as "expiresAt" from svc."__svc.auth.api_keys" as keys
-      where revoked_at is null and expiry_notice is distinct from 0
-        and expires_at > created_at and expires_at <= now()
-      order by expires_at limit $1
-        for no key update of keys skip locked`,
-    [PORTION],
+    `select due.*, days as "daysLeft"
+       from unnest($1::int[], $2::int[]) as mark (days, nearer_days)
+      cross join lateral (
+        select id, ${isoOf('expires_at')} as "expiresAt" from svc."__svc.auth.api_keys" as keys
+         where revoked_at is null and expiry_notice is distinct from 0 and expires_at > created_at
+           and expires_at > coalesce(now() + make_interval(days => nearer_days), '-infinity')
+           and expires_at <= now() + make_interval(days => days)
+           and (days = 0 or enabled and replaced_by is null)
+           and coalesce(expiry_notice > days, true)
+         order by expires_at limit $3
+           for no key update of keys skip locked) as due`,
+    [marks.map(({ days }) => days), marks.map(({ nearerDays }) => nearerDays), PORTION],
   )
   return rows
 }

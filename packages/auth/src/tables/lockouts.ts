@@ -5,6 +5,7 @@
  * "__svc.auth.failing_prefixes", which processes poll.
  */
 import type { Db } from '@svc/core/internal'
+import { deleteInPortions } from './portions.ts'
 
 /**
  * When a key prefix is blocked: a lockout after failed attempts, and no limit of the rate of requests.
@@ -153,18 +154,13 @@ export async function forgetFailures(db: Db, prefix: string): Promise<number> {
   return rows[0]?.blockedForMs ?? 0
 }
 
-/** Deletes expired rows, in portions that keep no lock for long. */
+/** Deletes expired rows. */
 export async function sweepFailures(db: Db, stopping?: AbortSignal): Promise<void> {
-  const portion = 5000
-  for (;;) {
-    const { rowCount } = await db.query(
-      `with expired as materialized (
-         select prefix from svc."__svc.auth.failing_prefixes"
-          where expires_at <= now() limit $1 for update skip locked)
-       delete from svc."__svc.auth.failing_prefixes" as failing
-        using expired where failing.prefix = expired.prefix`,
-      [portion],
-    )
-    if ((rowCount ?? 0) < portion || stopping?.aborted) return
-  }
+  const expired = `
+    with expired as materialized (
+      select prefix from svc."__svc.auth.failing_prefixes"
+       where expires_at <= now() limit $1 for update skip locked)
+    delete from svc."__svc.auth.failing_prefixes" as failing
+     using expired where failing.prefix = expired.prefix`
+  await deleteInPortions(db, expired, [], stopping)
 }

@@ -2,6 +2,7 @@
 import { ADVISORY_LOCKS, type Db } from '@svc/core/internal'
 import { hashOfHex } from '../key-format.ts'
 import { IS_ALIVE } from './api-keys.ts'
+import { deleteInPortions } from './portions.ts'
 
 /** Until the end of the transaction no other counts or adds keys of the tenant. */
 export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
@@ -37,7 +38,6 @@ export async function countKeysOfTenant(
  * one.
  */
 export const KEYS_PORTION = 200
-const ROWS_PORTION = 5000
 
 /** Revokes a portion of the keys that are not revoked. Returns their hashes. */
 export async function revokeKeysOfTenant(db: Db, tenant: string): Promise<string[]> {
@@ -101,28 +101,20 @@ export async function deleteAllowances(db: Db, subjects: readonly string[]): Pro
   return (rows[0] as { count: number }).count
 }
 
-export async function deleteUsageOfTenant(db: Db, tenant: string): Promise<number> {
-  return inPortions(db, DELETE_USAGE, tenant)
-}
+export const deleteUsageOfTenant = (db: Db, tenant: string): Promise<number> =>
+  deleteInPortions(
+    db,
+    `delete from svc."__svc.auth.usage" as usage
+      using (select key_id, hour from svc."__svc.auth.usage"
+              where tenant = $1 order by hour limit $2) as portion
+      where (usage.key_id, usage.hour) = (portion.key_id, portion.hour)`,
+    [tenant],
+  )
 
-const DELETE_USAGE = `
-  delete from svc."__svc.auth.usage" as usage
-   using (select key_id, hour from svc."__svc.auth.usage"
-           where tenant = $1 order by hour limit $2) as portion
-   where (usage.key_id, usage.hour) = (portion.key_id, portion.hour)`
-
-export async function deleteUsersOfTenant(db: Db, tenant: string): Promise<number> {
-  return inPortions(db, DELETE_USERS, tenant)
-}
-
-const DELETE_USERS = `
-  delete from svc."__svc.auth.users"
-   where id in (select id from svc."__svc.auth.users" where tenant = $1 order by id desc limit $2)`
-
-async function inPortions(db: Db, statement: string, tenant: string): Promise<number> {
-  for (let deleted = 0; ;) {
-    const { rowCount } = await db.query(statement, [tenant, ROWS_PORTION])
-    deleted += rowCount ?? 0
-    if ((rowCount ?? 0) < ROWS_PORTION) return deleted
-  }
-}
+export const deleteUsersOfTenant = (db: Db, tenant: string): Promise<number> =>
+  deleteInPortions(
+    db,
+    `delete from svc."__svc.auth.users"
+      where id in (select id from svc."__svc.auth.users" where tenant = $1 order by id desc limit $2)`,
+    [tenant],
+  )

@@ -1,17 +1,20 @@
 /** How often keys were used, by the hour. */
 import { withinReach, type Db, type Reach } from '@svc/core/internal'
+import { deleteInPortions } from './portions.ts'
 import { isoOf } from './timestamps.ts'
 
-export const OUTCOMES = [
-  'allowed',
-  'rate_limited',
-  'quota_exceeded',
-  'forbidden',
-  'expired',
-] as const
-
-export type UsageOutcome = (typeof OUTCOMES)[number]
+export type UsageOutcome = 'allowed' | 'rate_limited' | 'quota_exceeded' | 'forbidden' | 'expired'
 export type Counts = Record<UsageOutcome, number>
+
+export const NO_USES: Readonly<Counts> = {
+  allowed: 0,
+  rate_limited: 0,
+  quota_exceeded: 0,
+  forbidden: 0,
+  expired: 0,
+}
+
+export const OUTCOMES = Object.keys(NO_USES) as UsageOutcome[]
 
 /** Rows of one hour, for one statement. */
 export interface UsagePortion {
@@ -100,21 +103,16 @@ const sumOf = (outcome: UsageOutcome): string =>
 
 const KEPT_DAYS = 400
 
-/** Deletes rows older than 400 days, in portions that hold locks only briefly. */
+/** Deletes rows older than 400 days. */
 export async function sweepUsage(db: Db, stopping?: AbortSignal): Promise<void> {
-  const portion = 5000
-  for (;;) {
-    const { rowCount } = await db.query(
-      `with old as materialized (
-         select key_id, hour from svc."__svc.auth.usage"
-          where hour < now() - make_interval(days => $2) limit $1 for update skip locked)
-       delete from svc."__svc.auth.usage" as usage
-        using old where (old.key_id, old.hour) = (usage.key_id, usage.hour)`,
-      [portion, KEPT_DAYS],
-    )
-    if (stopping?.aborted) return
-    if ((rowCount ?? 0) < portion) break
-  }
+  const old = `
+    with old as materialized (
+      select key_id, hour from svc."__svc.auth.usage"
+       where hour < now() - make_interval(days => $1) limit $2 for update skip locked)
+    delete from svc."__svc.auth.usage" as usage
+     using old where (old.key_id, old.hour) = (usage.key_id, usage.hour)`
+  await deleteInPortions(db, old, [KEPT_DAYS], stopping)
+  if (stopping?.aborted) return
   // Rows of processes that have ended. Running processes write more often, or have nothing to write
   // again.
   await db.query(

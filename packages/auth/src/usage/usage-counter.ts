@@ -3,7 +3,13 @@
  * waits.
  */
 import { OutageLog, type Log } from '../outage-log.ts'
-import type { Counts, UsageOutcome, UsagePortion } from '../tables/usage.ts'
+import {
+  NO_USES,
+  OUTCOMES,
+  type Counts,
+  type UsageOutcome,
+  type UsagePortion,
+} from '../tables/usage.ts'
 
 /**
  * The counts of one key since the last batch. They are kept with the cached key, so that no lookup
@@ -23,15 +29,7 @@ const HOUR_MS = 3_600_000
 /** Ten thousand rows in one statement would hold up every request for ten milliseconds. */
 const MAX_ROWS = 500
 
-const noUses = (): Counts => ({
-  allowed: 0,
-  rate_limited: 0,
-  quota_exceeded: 0,
-  forbidden: 0,
-  expired: 0,
-})
-
-export const usageOf = (keyId: string): KeyUsage => ({ keyId, isCounted: false, ...noUses() })
+export const usageOf = (keyId: string): KeyUsage => ({ keyId, isCounted: false, ...NO_USES })
 
 export class UsageCounter {
   #write: WriteUsage
@@ -104,9 +102,9 @@ export class UsageCounter {
     this.#unwritten.set(hour, uses)
     for (const usage of this.#used) {
       const { keyId } = usage
-      const counts = uses.get(keyId) ?? noUses()
+      const counts = uses.get(keyId) ?? { ...NO_USES }
       uses.set(keyId, counts)
-      for (const outcome of Object.keys(counts) as UsageOutcome[]) {
+      for (const outcome of OUTCOMES) {
         counts[outcome] += usage[outcome]
         usage[outcome] = 0
       }

@@ -4,24 +4,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Test as Tap } from 'tap'
 import t from 'tap'
 import { freshDatabase } from '../../../support/fresh-database.ts'
-import { startHost, type Host, type HostOptions } from '../../support/host.ts'
+import { startHost, statusOf, withMe, type Host, type HostOptions } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-
-const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
-  void app.get('/me', async () => 'me')
 
 const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
 
 /** Two hosts that know nothing of each other but their database. */
 async function twoHosts(t: Tap, options: HostOptions = {}) {
   const database = await freshDatabase(t)
-  const here = await startHost(t, { after, ...options, database })
-  const there = await startHost(t, { after, ...options, database })
+  const here = await startHost(t, { after: withMe, ...options, database })
+  const there = await startHost(t, { after: withMe, ...options, database })
   return { here, there }
 }
-
-const me = async (host: Host, key: string): Promise<number> =>
-  (await host.ask('GET', '/me', { key })).status
 
 /**
  * Asks again and again until the answer is the one that is due. What was asked more than a second
@@ -34,28 +28,28 @@ async function holdsWithinASecond(t: Tap, host: Host, key: string, status: numbe
   let answer: number
   do {
     const askedAt = performance.now()
-    answer = await me(host, key)
+    answer = await statusOf(host, key)
     isLate ||= answer === 200 && askedAt > deadline
     await pause(1)
   } while (answer !== status)
   t.notOk(isLate, `none that was asked after a second is let through`)
-  t.equal(await me(host, key), status)
+  t.equal(await statusOf(host, key), status)
 }
 
 t.test('a revocation holds in other processes within a second', async (t) => {
   const { here, there } = await twoHosts(t)
   const { id, key } = await here.makeKey()
-  t.equal(await me(there, key), 200)
+  t.equal(await statusOf(there, key), 200)
 
   await here.ask('DELETE', `/_auth/keys/${id}`)
-  t.equal(await me(here, key), 401, 'at once where it was made')
+  t.equal(await statusOf(here, key), 401, 'at once where it was made')
   await holdsWithinASecond(t, there, key, 401)
 })
 
 t.test('a revocation made in psql holds in every process within a second', async (t) => {
   const { here, there } = await twoHosts(t)
   const [typed, deleted] = [await here.makeKey(), await here.makeKey()]
-  for (const { key } of [typed, deleted]) t.equal(await me(there, key), 200)
+  for (const { key } of [typed, deleted]) t.equal(await statusOf(there, key), 200)
 
   const { database } = here.app.svc
   const keys = 'svc."__svc.auth.api_keys"'
@@ -68,7 +62,7 @@ t.test('a revocation made in psql holds in every process within a second', async
 t.test('a revocation whose notification is lost holds within a second', async (t) => {
   const { here, there } = await twoHosts(t)
   const { id, key } = await here.makeKey()
-  t.equal(await me(there, key), 200)
+  t.equal(await statusOf(there, key), 200)
   await there.app.svc.database.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and query ilike 'listen%'`,
@@ -89,14 +83,14 @@ t.test(
       keys.push(...(await Promise.all(Array.from({ length: 20 }, () => here.makeKey({ userId })))))
     }
     const other = await here.makeKey()
-    const seen = await Promise.all([...keys, other].map(({ key }) => me(there, key)))
+    const seen = await Promise.all([...keys, other].map(({ key }) => statusOf(there, key)))
     t.ok(seen.every((status) => status === 200))
 
     await here.ask('DELETE', `/_auth/users/${userId}`)
     await holdsWithinASecond(t, there, first.key, 401)
-    const after = await Promise.all(keys.map(({ key }) => me(there, key)))
+    const after = await Promise.all(keys.map(({ key }) => statusOf(there, key)))
     t.ok(after.every((status) => status === 401))
-    t.equal(await me(there, other.key), 200)
+    t.equal(await statusOf(there, other.key), 200)
   },
 )
 
@@ -105,10 +99,12 @@ t.test(
   async (t) => {
     const { here, there } = await twoHosts(t, { auth: { rateLimit } })
     const { key, keyPrefix } = await here.makeKey()
-    t.equal(await me(here, key), 200)
-    t.equal(await me(there, key), 200)
+    t.equal(await statusOf(here, key), 200)
+    t.equal(await statusOf(there, key), 200)
 
-    const wrong = Array.from({ length: 20 }, (_, i) => me(i % 2 ? here : there, `${keyPrefix}${i}`))
+    const wrong = Array.from({ length: 20 }, (_, i) =>
+      statusOf(i % 2 ? here : there, `${keyPrefix}${i}`),
+    )
     const statuses = await Promise.all(wrong)
     t.equal(statuses.filter((status) => status === 401).length, 5)
     t.equal(statuses.filter((status) => status === 429).length, 15)
@@ -121,20 +117,20 @@ t.test('a success forgets the failures that other processes counted', async (t) 
   const { here, there } = await twoHosts(t, { auth: { rateLimit } })
   const { app } = here
   const { key, keyPrefix } = await here.makeKey()
-  t.equal(await me(there, key), 200)
-  for (let i = 0; i < 4; i++) t.equal(await me(here, `${keyPrefix}${i}`), 401)
+  t.equal(await statusOf(there, key), 200)
+  for (let i = 0; i < 4; i++) t.equal(await statusOf(here, `${keyPrefix}${i}`), 401)
 
   const failures = 'select key from svc."__svc.kv"'
   await until(async () => {
-    t.equal(await me(there, key), 200)
+    t.equal(await statusOf(there, key), 200)
     return (await app.svc.database.query(failures)).rows.length === 0
   })
-  for (let i = 0; i < 4; i++) t.equal(await me(here, `${keyPrefix}${i}`), 401)
+  for (let i = 0; i < 4; i++) t.equal(await statusOf(here, `${keyPrefix}${i}`), 401)
 })
 
 t.test('a new key is valid in other processes as soon as it is made', async (t) => {
   const { here, there } = await twoHosts(t)
-  for (let i = 0; i < 20; i++) t.equal(await me(there, (await here.makeKey()).key), 200)
+  for (let i = 0; i < 20; i++) t.equal(await statusOf(there, (await here.makeKey()).key), 200)
 })
 
 t.test('under load no row that was read before a revocation is remembered after it', async (t) => {
@@ -144,13 +140,13 @@ t.test('under load no row that was read before a revocation is remembered after 
     let isOver = false
     const asking = Array.from({ length: 3 }, async () => {
       // Without a pause requests that need no query would leave no turn to those that wait for one.
-      while (!isOver) await me(there, key).then(() => pause(1))
+      while (!isOver) await statusOf(there, key).then(() => pause(1))
     })
-    await until(async () => (await me(there, key)) === 200)
+    await until(async () => (await statusOf(there, key)) === 200)
     await here.ask('DELETE', `/_auth/keys/${id}`)
     await holdsWithinASecond(t, there, key, 401)
     isOver = true
     await Promise.all(asking)
-    for (let i = 0; i < 20; i++) t.equal(await me(there, key), 401)
+    for (let i = 0; i < 20; i++) t.equal(await statusOf(there, key), 401)
   }
 })

@@ -1,14 +1,11 @@
 import { advance } from '@svc/testing'
 import t from 'tap'
 import { BootstrapKey } from '../../../../packages/auth/src/guard/keys/bootstrap-key.ts'
-import { BOOTSTRAP_KEY, startHost, type HostOptions } from '../../support/host.ts'
+import { BOOTSTRAP_KEY, startHost, withMe } from '../../support/host.ts'
 import { logOf } from '../../support/log.ts'
 
-const after: NonNullable<HostOptions['after']> = (app) =>
-  void app.get('/me', async (request) => request.auth)
-
 t.test('the bootstrap key is an admin without a user', async (t) => {
-  const { ask } = await startHost(t, { after })
+  const { ask } = await startHost(t, { after: withMe })
   t.same((await ask('GET', '/me')).body, {
     userId: null,
     scopes: ['admin'],
@@ -53,7 +50,7 @@ t.test('without a usable secret the bootstrap key is off, and the log says why',
   for (const secret of ['', Buffer.from('sixteen characters at least')] as const) {
     const log = logOf()
     const { ask } = await startHost(t, {
-      after,
+      after: withMe,
       core: { secrets: () => secret as never },
       fastify: { logger: { level: 'warn', stream: log } },
     })
@@ -68,7 +65,7 @@ t.test(
     const log = logOf()
     let isAway = true
     const { ask, makeKey } = await startHost(t, {
-      after,
+      after: withMe,
       core: {
         secrets() {
           if (isAway) throw new Error('the vault is sealed')
@@ -98,7 +95,7 @@ t.test(
   'a rotated bootstrap secret is accepted without a restart, and the old one is refused',
   async (t) => {
     let secret = BOOTSTRAP_KEY
-    const { app, ask } = await startHost(t, { after, core: { secrets: () => secret } })
+    const { app, ask } = await startHost(t, { after: withMe, core: { secrets: () => secret } })
     const next = 'the-next-bootstrap-key'
     const status = async (key: string) => (await ask('GET', '/me', { key })).status
     t.equal(await status(BOOTSTRAP_KEY), 200)

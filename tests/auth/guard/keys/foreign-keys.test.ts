@@ -7,9 +7,8 @@ import { generateKey, hashOf } from '../../../../packages/auth/src/key-format.ts
 import { everyRow, textOf } from '../../../support/every-row.ts'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { logOf } from '../../support/log.ts'
-import { startHost, type Host, type HostOptions } from '../../support/host.ts'
+import { startHost, statusOf, withMe, type Host } from '../../support/host.ts'
 
-const after: NonNullable<HostOptions['after']> = (app) => void app.get('/me', async () => 'me')
 const hmac = (text: string) => createHmac('sha256', 'the pepper').update(text).digest('hex')
 /** A text that no other system makes of a key twice. */
 const foreignKey = () => `acme_${randomBytes(24).toString('base64url')}`
@@ -28,8 +27,6 @@ function hashing(hash: (key: string) => string = hmac) {
   return { auth, asked }
 }
 
-const statusOf = async ({ ask }: Host, key: string) => (await ask('GET', '/me', { key })).status
-
 async function imported({ app, makeUser }: Host, ...hashes: string[]) {
   const { id: userId } = await makeUser()
   const entries = hashes.map((hash) => ({ userId, hash }))
@@ -43,7 +40,7 @@ t.test(
   async (t) => {
     const { auth, asked } = hashing()
     const database = await freshDatabase(t)
-    const host = await startHost(t, { after, auth, database })
+    const host = await startHost(t, { after: withMe, auth, database })
     const [key, unused] = [foreignKey(), foreignKey()]
     const { result, entries } = await imported(host, hmac(key), hmac(unused))
     t.same(result, { imported: 2, skipped: [] })
@@ -52,7 +49,7 @@ t.test(
     t.same(asked, [key], 'it was asked for once')
 
     const other = hashing()
-    const there = await startHost(t, { after, auth: other.auth, database })
+    const there = await startHost(t, { after: withMe, auth: other.auth, database })
     t.equal(await statusOf(there, key), 200)
     t.same(other.asked, [], 'another process finds it by its SHA-256')
     const text = textOf(await everyRow(database))
@@ -73,7 +70,7 @@ t.test(
   'the hash is asked only for texts of other formats that no key has the SHA-256 of',
   async (t) => {
     const { auth, asked } = hashing()
-    const host = await startHost(t, { after, auth })
+    const host = await startHost(t, { after: withMe, auth })
     const { key: ours } = await host.makeKey()
     const bySha256 = foreignKey()
     const { id: userId } = await host.makeUser()
@@ -110,7 +107,7 @@ t.test(
     }
     const log = logOf()
     const { auth } = hashing((key) => gives[key]?.() as string)
-    const host = await startHost(t, { after, auth, fastify: { logger: { stream: log } } })
+    const host = await startHost(t, { after: withMe, auth, fastify: { logger: { stream: log } } })
     await imported(host, 'x')
     for (const key of Object.keys(gives)) t.equal(await statusOf(host, key), 401, key)
     const entries = log.entries('the option "importedKeys.hash" gave no hash of a key')
@@ -121,7 +118,7 @@ t.test(
 
 t.test('what is changed before the first use holds from the first use on', async (t) => {
   const { auth } = hashing()
-  const host = await startHost(t, { after, auth })
+  const host = await startHost(t, { after: withMe, auth })
   const [revoked, disabled] = [foreignKey(), foreignKey()]
   const { id } = await imported(host, hmac(revoked))
   await host.app.svc.auth.revokeApiKey(id)
@@ -141,7 +138,7 @@ t.test(
   'a key in the middle of a change is valid as it was, and ends with the commit',
   async (t) => {
     const { auth } = hashing()
-    const host = await startHost(t, { after, auth })
+    const host = await startHost(t, { after: withMe, auth })
     const key = foreignKey()
     const { id } = await imported(host, hmac(key))
     await host.app.svc.transaction(async (db) => {
@@ -155,7 +152,7 @@ t.test(
 
 t.test('processes that see a key first at the same time all accept it', async (t) => {
   const database = await freshDatabase(t)
-  const options = { after, database, auth: hashing().auth }
+  const options = { after: withMe, database, auth: hashing().auth }
   const hosts = [await startHost(t, options), await startHost(t, options)]
   const keys = Array.from({ length: 50 }, foreignKey)
   await imported(hosts[0]!, ...keys.map(hmac))
@@ -172,7 +169,7 @@ t.test('processes that see a key first at the same time all accept it', async (t
 t.test('a first use beside an open import of the same key keeps no request waiting', async (t) => {
   for (const end of ['commit', 'rollback']) {
     const { auth } = hashing()
-    const host = await startHost(t, { after, auth })
+    const host = await startHost(t, { after: withMe, auth })
     const [key, other] = [foreignKey(), foreignKey()]
     const { entries } = await imported(host, hmac(key), hmac(other))
     const { userId } = entries[0]!
@@ -189,7 +186,7 @@ t.test('a first use beside an open import of the same key keeps no request waiti
 
 t.test('of two texts with the same hash only the one that came first opens the key', async (t) => {
   const { auth } = hashing((key) => key.slice(0, 8))
-  const host = await startHost(t, { after, auth })
+  const host = await startHost(t, { after: withMe, auth })
   await imported(host, 'acme_abc', 'acme_xyz')
   t.equal(await statusOf(host, 'acme_abc-1'), 200)
   t.equal(await statusOf(host, 'acme_abc-2'), 401)
@@ -204,7 +201,7 @@ t.test('a flood of texts that open no key keeps none waiting that does', async (
     return hmac(key)
   }
   const { auth, asked } = hashing(slow)
-  const host = await startHost(t, { after, auth })
+  const host = await startHost(t, { after: withMe, auth })
   const [used, key] = [foreignKey(), (await host.makeKey()).key]
   await imported(host, hmac(used))
   t.equal(await statusOf(host, used), 200)

@@ -3,16 +3,15 @@ import { isFailure, KeyCache } from '../../../../packages/auth/src/guard/keys/ke
 import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
 import { hashOf, hexOf, generateKey } from '../../../../packages/auth/src/key-format.ts'
 import t from 'tap'
-import { startHost, type HostOptions } from '../../support/host.ts'
+import { startHost, withMe } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 
-const after: NonNullable<HostOptions['after']> = (app) => void app.get('/me', async () => 'me')
 const INSERT = `insert into svc."__svc.auth.api_keys"
   (id, user_id, key_hash, key_prefix, scopes)
   values (gen_random_uuid(), $1, $2, $3, '{read}')`
 
 t.test('a key whose row is imported after it was refused is accepted soon', async (t) => {
-  const { app, ask, makeUser } = await startHost(t, { after })
+  const { app, ask, makeUser } = await startHost(t, { after: withMe })
   const { database } = app.svc
   const { id: userId } = await makeUser()
   const key = generateKey()
@@ -24,7 +23,7 @@ t.test('a key whose row is imported after it was refused is accepted soon', asyn
 })
 
 t.test('a key whose hash an update gives to a row is accepted soon', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { after })
+  const { app, ask, makeKey } = await startHost(t, { after: withMe })
   const { id } = await makeKey()
   const key = generateKey()
   const status = async () => (await ask('GET', '/me', { key })).status

@@ -1,9 +1,9 @@
-import pg from 'pg'
 import t from 'tap'
 import { LastUsed } from '../../../../packages/auth/src/guard/keys/last-used.ts'
 import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
 import { writeLastUsed } from '../../../../packages/auth/src/tables/api-keys.ts'
-import { startHost } from '../../support/host.ts'
+import { startHost, withMe } from '../../support/host.ts'
+import { sessionOn } from '../../../support/session.ts'
 
 const quiet = { info() {}, warn() {} }
 const NONE_LOCKED: string[] = []
@@ -110,7 +110,7 @@ t.test(
 )
 
 t.test('a host writes the uses that it noted when it closes', async (t) => {
-  const first = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
+  const first = await startHost(t, { after: withMe })
   const used = await first.makeKey()
   const unused = await first.makeKey({ userId: used.userId })
   const before = Date.now()
@@ -128,12 +128,10 @@ t.test('a host writes the uses that it noted when it closes', async (t) => {
 })
 
 t.test('the last use of a key whose row is locked is written once it is free', async (t) => {
-  const host = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
+  const host = await startHost(t, { after: withMe })
   const { app, ask, database, makeKey } = host
   const [locked, free] = [await makeKey(), await makeKey()]
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await client.query('select from svc."__svc.auth.api_keys" where id = $1 for update', [locked.id])
   const before = Date.now()

@@ -5,9 +5,8 @@ import {
   findEndedTransactions,
   findTransactionId,
 } from '../../../../packages/auth/src/tables/transactions.ts'
-import { until } from '../../../support/until.ts'
-import { startHost, type Host } from '../../support/host.ts'
-import { watchStatements } from '../../support/statements.ts'
+import { startHost, withMe, type Host } from '../../support/host.ts'
+import { areDecidedFromMemory } from '../../support/statements.ts'
 
 /** No server has come so far. */
 const LOST = '9000000000000000'
@@ -48,20 +47,8 @@ t.test('the newest transaction of all is open', async (t) => {
   }
 })
 
-/** Whether a key is decided without a query again. */
-async function isDecidedFromMemory({ app, ask }: Host, ...keys: string[]): Promise<void> {
-  const { texts } = watchStatements(app)
-  const lookups = () => texts.filter((text) => text.includes('where key_hash')).length
-  await until(async () => {
-    for (const key of keys) await ask('GET', '/me', { key })
-    const before = lookups()
-    for (const key of keys) await ask('GET', '/me', { key })
-    return lookups() === before
-  })
-}
-
 t.test('keys that a lost transaction has changed are remembered again', async (t) => {
-  const host = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
+  const host = await startHost(t, { after: withMe })
   const { auth } = host.app.svc
   const [ofLost, ofAnother] = [await host.makeKey(), await host.makeKey()]
   const db = await begin(t, host)
@@ -76,6 +63,6 @@ t.test('keys that a lost transaction has changed are remembered again', async (t
   await lost.query('rollback')
   await db.query('commit')
 
-  await isDecidedFromMemory(host, ofLost.key, ofAnother.key)
+  await areDecidedFromMemory(host, ofLost.key, ofAnother.key)
   t.equal((await host.ask('GET', '/me', { key: ofLost.key })).status, 200)
 })

@@ -1,17 +1,15 @@
 // promise: A process that was suspended does not trust its cache
-import { once } from 'node:events'
-import { spawn } from 'node:child_process'
-import { connect, type Socket } from 'node:net'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import t, { type Test as Tap } from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
+import { startProcess } from '../../support/process.ts'
 import { startHost } from '../../support/host.ts'
 
 t.test('a process that was suspended trusts nothing that it has cached', async (t) => {
   const { database, app, makeKey } = await startHost(t)
   const { id, key } = await makeKey()
-  const other = await startProcess(t, database)
+  const other = await otherProcess(t, database)
   t.match(await settled(() => other.send(key)), /^HTTP\/1.1 200/)
 
   other.signal('SIGSTOP')
@@ -36,34 +34,20 @@ async function settled(ask: () => Promise<string>): Promise<string> {
   }
 }
 
-async function startProcess(t: Tap, database: string) {
-  const script = fileURLToPath(new URL('../../support/host-process.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, database], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
-  const [port] = await once(createInterface(child.stdout), 'line')
+async function otherProcess(t: Tap, database: string) {
+  const { child, port } = await startProcess(t, database)
   const start = (key: string) => {
-    const socket = connect(Number(port), '127.0.0.1')
+    const socket = connect(port, '127.0.0.1')
     const request = `GET /me HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`
     return {
       /** The kernel has taken it: over the loopback it lies at the other process now. */
       sent: new Promise<void>((resolve) => socket.write(request, () => resolve())),
-      answer: answerOf(socket),
+      answer: text(socket),
     }
   }
   return {
-    signal: (signal: NodeJS.Signals) => child.kill(signal),
+    signal: (name: NodeJS.Signals) => child.kill(name),
     start,
     send: (key: string) => start(key).answer,
   }
-}
-
-async function answerOf(socket: Socket): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of socket) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
 }

@@ -1,13 +1,11 @@
 // promise: With `rateLimit`, failed attempts are counted over all processes, and lock out a key prefix
 import t from 'tap'
-import { BOOTSTRAP_KEY, startHost } from '../../support/host.ts'
+import { BOOTSTRAP_KEY, startHost, withMe } from '../../support/host.ts'
 
 const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
-const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
-  void app.get('/me', async () => 'me')
 
 t.test('of twenty wrong keys at once five are counted and the others are blocked', async (t) => {
-  const { ask, makeKey } = await startHost(t, { auth: { rateLimit }, after })
+  const { ask, makeKey } = await startHost(t, { auth: { rateLimit }, after: withMe })
   const { key, keyPrefix } = await makeKey()
   for (const prefix of [keyPrefix, 'nobodys-']) {
     const wrong = Array.from({ length: 20 }, (_, i) => `${prefix}${i}`)
@@ -27,7 +25,7 @@ t.test('of twenty wrong keys at once five are counted and the others are blocked
 })
 
 t.test('a success forgets the failures before it', async (t) => {
-  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit }, after })
+  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit }, after: withMe })
   const { key, keyPrefix } = await makeKey()
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < 4; i++) {
@@ -41,7 +39,7 @@ t.test('a success forgets the failures before it', async (t) => {
 
 t.test('a request without exactly one key is not counted as a failure', async (t) => {
   const strict = { ...rateLimit, maxAttempts: 1 }
-  const { app, ask } = await startHost(t, { auth: { rateLimit: strict }, after })
+  const { app, ask } = await startHost(t, { auth: { rateLimit: strict }, after: withMe })
   const twice = { 'x-api-key': ['nobodys-1', 'nobodys-2'] }
   const both = { 'x-api-key': 'nobodys-1', authorization: 'Bearer nobodys-2' }
   for (const headers of [{}, twice, both, { authorization: 'Basic eA==' }, { 'x-api-key': '' }]) {
@@ -52,7 +50,7 @@ t.test('a request without exactly one key is not counted as a failure', async (t
 
 t.test('a key shorter than a prefix is its own prefix, whatever its characters', async (t) => {
   const strict = { ...rateLimit, maxAttempts: 1 }
-  const { ask } = await startHost(t, { auth: { rateLimit: strict }, after })
+  const { ask } = await startHost(t, { auth: { rateLimit: strict }, after: withMe })
   for (const key of ['short', 'shor', "';--", '$1%s{}', 'x'.repeat(512)]) {
     t.equal((await ask('GET', '/me', { key })).status, 401, key)
     t.equal((await ask('GET', '/me', { key })).status, 429, key)
@@ -62,7 +60,7 @@ t.test('a key shorter than a prefix is its own prefix, whatever its characters',
 
 t.test('a text that no key can be is refused, and counts for no prefix', async (t) => {
   const strict = { ...rateLimit, maxAttempts: 1 }
-  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit: strict }, after })
+  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit: strict }, after: withMe })
   const { key, keyPrefix } = await makeKey()
   const refused = { valid: false, code: 'SVC_AUTH_INVALID_KEY', keyId: null }
   for (const end of ['é\u00ff', ' --', 'x'.repeat(9000)]) {
@@ -77,7 +75,7 @@ t.test('a text that no key can be is refused, and counts for no prefix', async (
 })
 
 t.test('the bootstrap key is blocked with its prefix like any other', async (t) => {
-  const { ask } = await startHost(t, { auth: { rateLimit }, after })
+  const { ask } = await startHost(t, { auth: { rateLimit }, after: withMe })
   t.equal((await ask('GET', '/me')).status, 200)
   for (let i = 0; i < 5; i++) await ask('GET', '/me', { key: `${BOOTSTRAP_KEY.slice(0, 8)}${i}` })
   t.equal((await ask('GET', '/me')).status, 429)
@@ -85,7 +83,7 @@ t.test('the bootstrap key is blocked with its prefix like any other', async (t) 
 
 t.test('expired and revoked keys are failures as well', async (t) => {
   const strict = { ...rateLimit, maxAttempts: 2 }
-  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit: strict }, after })
+  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit: strict }, after: withMe })
   const { id, key } = await makeKey()
   t.equal((await ask('GET', '/me', { key })).status, 200)
   await app.svc.actions.call('__svc.auth.revokeApiKey', id)

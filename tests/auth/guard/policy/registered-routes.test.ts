@@ -1,5 +1,9 @@
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
+import {
+  addGuardHook,
+  assertGuardFirst,
+} from '../../../../packages/auth/src/guard/boot/hook-order.ts'
 import {
   collectRoutes,
   routerOptionsOf,
@@ -54,6 +58,16 @@ t.test('a router that does not list a route is an error', async (t) => {
   Object.defineProperty(app, 'printRoutes', { value: () => '' })
   t.throws(routes, { code: 'SVC_AUTH_UNSUPPORTED_FASTIFY' })
   await app.close()
+})
+
+t.test('a Fastify without its symbols is an error', async (t) => {
+  const app = { version: '5.99.0', addHook() {} } as unknown as FastifyInstance
+  const unsupported = { code: 'SVC_AUTH_UNSUPPORTED_FASTIFY', message: /Fastify 5\.99\.0/ }
+  t.throws(() => assertGuardFirst(app, () => {}, [], []), unsupported)
+  await t.rejects(
+    addGuardHook(app, () => {}),
+    unsupported,
+  )
 })
 
 t.test('the options of the router are found at either place', (t) => {

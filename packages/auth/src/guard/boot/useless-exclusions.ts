@@ -1,14 +1,7 @@
-/** Exclusions that open nothing, or that open a management path. */
+/** Warns of exclusions that open nothing. */
 import type { FastifyBaseLogger } from 'fastify'
-import { ExclusionOpensManagement } from '../../errors.ts'
-import { exclusionsOf, findOpenedManagementPath, type PathOptions } from '../policy/path-rules.ts'
+import { exclusionsOf, type PathOptions } from '../policy/path-rules.ts'
 import type { RegisteredRoute } from '../policy/registered-routes.ts'
-
-/** @throws ExclusionOpensManagement */
-export function assertManagementGuarded(options: PathOptions): void {
-  const opened = findOpenedManagementPath(options)
-  if (opened) throw new ExclusionOpensManagement(opened.exclusion, opened.path)
-}
 
 export function warnOfUselessExclusions(
   log: FastifyBaseLogger,

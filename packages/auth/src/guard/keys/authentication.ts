@@ -107,10 +107,8 @@ export async function createAuthentication(
     refresh: async () => lockout?.refresh(),
     log,
   })
-  const uncommitted = new UncommittedChanges({
-    findEnded: (transactionIds) => findEndedTransactions(pollDb, transactionIds),
-    cache: keyCache,
-  })
+  const findEnded = (transactionIds: string[]) => findEndedTransactions(pollDb, transactionIds)
+  const uncommitted = new UncommittedChanges(findEnded, keyCache)
   const { keyPrefix: letters } = settings
   const limitsOf = allowances.limitsOf.bind(allowances)
   const parts = { keyCache, lease, bootstrapKey, failures, lockout, plans, limitsOf, letters }

@@ -4,35 +4,33 @@
  * Postgres for every request with one of them. Therefore a revocation takes effect as soon as it is
  * committed, and has no effect if it is rolled back.
  */
-interface Parts {
-  /** Which of these transactions have ended. */
-  findEnded: (transactionIds: string[]) => Promise<string[]>
-  cache: {
-    beginChange(hashes: readonly string[]): void
-    endChange(hashes: readonly string[]): void
-  }
-}
+import type { KeyCache } from './key-cache.ts'
+
+/** Which of these transactions have ended. */
+type FindEnded = (transactionIds: string[]) => Promise<string[]>
 
 const FIRST_PAUSE_MS = 50
 /** The longest pause between two queries for the open transactions. */
 const LONGEST_PAUSE_MS = 1000
 
 export class UncommittedChanges {
-  #parts: Parts
+  #findEnded: FindEnded
+  #cache: KeyCache
   /** Hashes by the id of the transaction. */
   #open = new Map<string, readonly string[]>()
   #pauseMs = FIRST_PAUSE_MS
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(findEnded: FindEnded, cache: KeyCache) {
+    this.#findEnded = findEnded
+    this.#cache = cache
   }
 
   /** Call this right after the statement that changed the keys, before the caller can commit. */
   add(transactionId: string, hashes: readonly string[]): void {
     if (hashes.length === 0) return
-    this.#parts.cache.beginChange(hashes)
+    this.#cache.beginChange(hashes)
     this.#open.set(transactionId, [...(this.#open.get(transactionId) ?? []), ...hashes])
     this.#pauseMs = FIRST_PAUSE_MS
     this.#checkLater()
@@ -51,9 +49,9 @@ export class UncommittedChanges {
 
   async #check(): Promise<void> {
     // Without an answer of Postgres the transactions count as open, and their keys are not cached.
-    const ended = await this.#parts.findEnded([...this.#open.keys()]).catch(() => [])
+    const ended = await this.#findEnded([...this.#open.keys()]).catch(() => [])
     for (const transactionId of ended) {
-      this.#parts.cache.endChange(this.#open.get(transactionId) ?? [])
+      this.#cache.endChange(this.#open.get(transactionId) ?? [])
       this.#open.delete(transactionId)
     }
     this.#timer = undefined

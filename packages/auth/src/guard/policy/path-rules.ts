@@ -1,4 +1,5 @@
 /** Decides by the options which paths are open, and which scopes the others need. */
+import { ExclusionOpensManagement } from '../../errors.ts'
 import { normalized, type RouterOptions } from './request-path.ts'
 
 /** `by method`: `read` or `write`, by the request's method. */
@@ -91,14 +92,14 @@ export function exclusionsOf(excludePaths: readonly string[]): {
 }
 
 /**
- * The first exclusion with a wildcard that has paths in common with a management path, whatever their
- * case, and that path.
+ * @throws ExclusionOpensManagement: an exclusion with a wildcard has paths in common with a management path,
+ *   whatever their case
  */
-export function findOpenedManagementPath({
+export function assertManagementGuarded({
   excludePaths,
   managementBasePath,
   webhooksManagementPaths,
-}: Omit<PathOptions, 'protectedPaths'>): { exclusion: string; path: string } | undefined {
+}: Omit<PathOptions, 'protectedPaths'>): void {
   const bases = [
     ...(managementBasePath === null ? [] : [managementBasePath]),
     ...webhooksManagementPaths,
@@ -109,9 +110,8 @@ export function findOpenedManagementPath({
       const base = given.toLowerCase().replace(/\/+$/, '')
       return isUnder(base, exclusion) || isUnder(exclusion, base)
     })
-    if (path !== undefined) return { exclusion: `${below}${WILDCARD}`, path }
+    if (path !== undefined) throw new ExclusionOpensManagement(`${below}${WILDCARD}`, path)
   }
-  return undefined
 }
 
 const covers = ({ reach, path: own }: Rule, path: string): boolean =>
