@@ -17,14 +17,12 @@ import { describeEvents, type DescribedEvent } from './outbound/described-event.
 import { parseSeed, SigningKeys } from './outbound/delivery/ed25519.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/delivery-queue.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
-import { countAttempts, rollUpStats } from './stats/roll-up.ts'
+import { rollUpStats } from './stats/roll-up.ts'
 import { awaitCounted } from './tables/stats.ts'
 import { createPost, type Post } from './outbound/http/post.ts'
 import { createProxy } from './outbound/http/proxy-options.ts'
 import { headerNames, type HeaderNames } from './outbound/settings/header-names.ts'
-import { FailingWebhooks } from './outbound/health/failing-webhooks.ts'
 import { HealthWatch } from './outbound/health/health-watch.ts'
-import { reactivate } from './outbound/health/resume-failing.ts'
 import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
 import { reencryptWebhooks } from './operations/reencrypt.ts'
 import { shiftFailureTimes } from './tables/webhook-health.ts'
@@ -57,13 +55,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const isBlocked = createAddressFilter(given.allowedNetworks)
   const timeoutMs = given.deliveryTimeoutMs
   const probeEverySeconds = given.autoDisable?.probeEverySeconds ?? null
-  const failing = given.autoDisable && new FailingWebhooks(core, given.autoDisable)
-  const health: HealthWatch = new HealthWatch({
-    count: () => countAttempts(core, (webhook) => health.works(webhook)),
-    failed: async (ids) => await failing?.judge(ids),
-    resume: ({ id, url }) => reactivate(core, id, url),
-    log: core.log,
-  })
+  const health = new HealthWatch(core, given.autoDisable)
   const ownSecrets = await ownSecretsOf(core, given)
   const names = headerNames(given.headerPrefix)
   const settings = {

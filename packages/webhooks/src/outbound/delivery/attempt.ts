@@ -1,7 +1,7 @@
 import { storableText, traceHeadersOf } from '@svc/core/internal'
 import type { HealthWatch } from '../health/health-watch.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
-import type { Connected } from '../http/connect-times.ts'
+import type { Connected } from '../http/connecting.ts'
 import type { PostResult, ResponseHeaders } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
@@ -56,6 +56,7 @@ export interface RequestSettings {
 
 export interface AttemptSettings extends OutcomeRules, RequestSettings {
   deliveryTimeoutMs: number
+  deliveryLogRetentionDays: number
   transforms: ReadonlyMap<string, AnyTransform>
   /** The transform of webhooks that name none; `null` for our own body. */
   defaultTransform: string | null

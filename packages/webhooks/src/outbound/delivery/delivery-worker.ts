@@ -42,14 +42,10 @@ const READ_AGAIN_MS = 1000
 /** Large payloads in memory at a time: each is there as text and as the body that is sent. */
 const MAX_LARGE_BYTES = 32 * 1024 * 1024
 
-export interface WorkerSettings extends AttemptSettings {
-  deliveryLogRetentionDays: number
-}
-
 export function createDeliveryWorker(
   core: Core,
   post: Post,
-  settings: WorkerSettings,
+  settings: AttemptSettings,
   probes: Pick<Probes, 'end'> | null,
 ): Worker<DeliveryData, PreparedDelivery, AttemptRecord> {
   const { deliveryLogRetentionDays: days } = settings
