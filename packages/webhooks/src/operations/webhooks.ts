@@ -51,7 +51,6 @@ import {
 import { WebhookId } from '../schema-pieces.ts'
 import { insertLogRows } from '../tables/delivery-log.ts'
 import { open, seal, sealHeaders, type SecretColumns } from '../tables/sealed-columns.ts'
-import { listTenants } from '../tables/tenants.ts'
 import {
   countWebhooks,
   countWebhooksOf,
@@ -59,6 +58,7 @@ import {
   findWebhook,
   insertWebhook,
   isPaused,
+  listTenants,
   listWebhooks,
   lockTenant,
   lockWebhook,
