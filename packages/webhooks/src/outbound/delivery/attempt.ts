@@ -121,23 +121,6 @@ export async function makeAttempt(
   return send(post, settings, limited, { ...delivery, isLate }, request, signal)
 }
 
-/**
- * Sends a delivery to another address than that of its webhook: signed and with the webhook's own headers,
- * since a caller that may send it may also read them. It is no evidence about the webhook's receiver, and
- * a 410 does not deactivate the webhook.
- */
-export function makeAttemptAtOtherUrl(
-  url: string,
-  post: Post,
-  settings: AttemptSettings,
-  webhook: WebhookForDelivery,
-  delivery: Delivery,
-  signal: AbortSignal,
-): Promise<AttemptStep> {
-  const rules = { ...settings, deactivateOnGone: false }
-  return makeAttempt(post, rules, { ...webhook, url }, { ...delivery, isAtOtherUrl: true }, signal)
-}
-
 /** The default is for the events of the host: ours have a form of their own. `null` for our own body. */
 export function transformNameOf(
   { transform }: WebhookForDelivery,
