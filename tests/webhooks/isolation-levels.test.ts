@@ -1,7 +1,7 @@
 // promise: Both plugins work whatever the default isolation level of the database is, and whatever parsers the host has set in `pg`
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../support/receiver.ts'
 import { LEVELS, setDefaultLevel } from '../support/database-level.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
@@ -17,8 +17,7 @@ for (const level of LEVELS) {
     const hosts = await Promise.all([0, 1].map(() => startHost(t, { database })))
     const [{ app, ask, register }] = hosts as [(typeof hosts)[number]]
     const eventsOf = (n: number) => hosts[n % 2]!.app.svc.events
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const webhook = await register(receiver.url)
 
     await times(40, (n) => eventsOf(n).publish('order.created', { n }))

@@ -4,7 +4,7 @@ import pg from 'pg'
 import t from 'tap'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../support/receiver.ts'
 import { svcWebhooks } from '@svc/webhooks'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
@@ -36,8 +36,7 @@ t.test('both plugins work where the pool of the host reads every type as text', 
   await app.ready()
   const { events, webhooks, auth, kv } = app.svc
 
-  const receiver = await openReceiver({ answer: [500, 500, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [500, 500, 200] })
   const { id } = await webhooks.register({
     url: receiver.url,
     events: ['order.created'],

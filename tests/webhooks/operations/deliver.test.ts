@@ -1,14 +1,13 @@
 /** The operation `deliver`, which has no route. */
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
 
 t.test('an attempt under an id that is no UUID sends nothing', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   const attempt = {
     webhookId: id,
@@ -35,8 +34,7 @@ t.test('an attempt under an id that is no UUID sends nothing', async (t) => {
 
 t.test('deliver performs one attempt and records it with its payload', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver({ answer: 202 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 202 })
   const { id } = await register(receiver.url)
   const input = {
     webhookId: id,

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { InvalidInput } from '@svc/core'
 import type { SvcWebhooks } from '@svc/webhooks'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
@@ -99,8 +99,7 @@ t.test('no operation on behalf of a tenant reaches another one', async (t) => {
       sender: { path: '/hook', publishAs: event, verify: () => true, tenant: () => 'acme' },
     },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { webhooks } = app.svc
   const { id: webhookId } = await webhooks.register({
     url: receiver.url,

@@ -1,7 +1,7 @@
 // promise: While all, a tenant or a handler is paused, no attempt begins in any process, and nothing is lost or used up; the order stays
 /** Stop and go: everything, one tenant, one subscription, in every process. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import t, { type Test } from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
@@ -12,8 +12,7 @@ const QUIET_MS = 1500
 const twoHosts = async (t: Test) => {
   const one = await startHost(t)
   const two = await startHost(t, { database: one.database })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   return { one, two, receiver }
 }
 const numbersOf = (requests: readonly { body: unknown }[]): number[] =>

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { useCore } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { recoverMissed } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
 import { until } from '../../support/until.ts'
 import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'
@@ -100,8 +100,7 @@ t.test(
     for (let n = 0; n < 5; n++) await events.publish('order.created', { n, size: n % 2 })
     await events.publish('order.shipped', { n: 9, size: 1 })
     await events.publish('order.created', { n: 8, size: 1 }, { tenant: 'acme' })
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await webhooks.register({
       url: receiver.url,
       events: ['order.created'],
@@ -131,8 +130,7 @@ t.test('a tenant gets the events of its own that it has missed', async (t) => {
   const { events, webhooks } = host.app.svc
   await events.publish('order.created', { n: 1 }, { tenant: 'acme' })
   await events.publish('order.created', { n: 2 })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const of = { url: receiver.url, events: ['*'], tenant: 'acme' }
   const { id } = await webhooks.register(of)
   t.match(await webhooks.recover({ id, what: 'missing', since }), { deliveries: 1 })
@@ -161,8 +159,7 @@ t.test('missing events are deleted with their recovery', async (t) => {
 t.test('an event whose publish saw the webhook as inactive is recovered', async (t) => {
   const host = await startHost(t)
   const { svc } = host.app
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await host.register(receiver.url)
   await svc.webhooks.update({ id, active: false })
   const core = await useCore(host.app)

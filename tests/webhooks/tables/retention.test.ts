@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
@@ -8,8 +8,7 @@ t.test(
   async (t) => {
     const { app, ask, register } = await startHost(t, { deliveryLogRetentionDays: 20 })
     const { database } = app.svc
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
     const [row] = await until(
@@ -27,8 +26,7 @@ t.test(
   'the event of a redriven dead letter is kept as long as its delivery shows in the log',
   async (t) => {
     const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-    const receiver = await openReceiver({ answer: 500 })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: 500 })
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
     await until(
@@ -51,8 +49,7 @@ t.test(
 
 t.test('the retention of an event of today is not extended', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   await until(

@@ -1,6 +1,7 @@
 // promise: No route, and no call of the console, gives one tenant access to another
 /** Every management route, attacked by a key of another tenant with the ids of this one. */
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
+import type { ReceivedRequest } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startGuarded } from '../support/guarded-host.ts'
@@ -83,8 +84,7 @@ const ATTACKS: Record<string, Attack> = {
 for (const tenant of ['acme', null]) {
   t.test(`no route lets a key of one tenant reach ${tenant ?? 'the operator'}`, async (t) => {
     const { app, routes, keyOf, ask } = await startGuarded(t)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id: webhookId } = await app.svc.webhooks.register({
       url: receiver.url,
       events: ['*'],
@@ -134,8 +134,7 @@ for (const tenant of ['acme', null]) {
 
 t.test('only an operator with admin sends a delivery to another address', async (t) => {
   const { app, keyOf, ask } = await startGuarded(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await app.svc.webhooks.register({
     url: receiver.url,
     events: ['*'],
@@ -146,8 +145,7 @@ t.test('only an operator with admin sends a delivery to another address', async 
     () => app.svc.webhooks.listDeliveries(id),
     (attempts) => attempts.length === 1,
   )
-  const other = await openReceiver()
-  t.teardown(() => other.close())
+  const other = await openReceiver(t)
   const path = `/${id}/deliveries/${attempt?.deliveryId}/redeliver`
   for (const [tenant, scope] of [
     ['acme', 'webhooks:manage'],
@@ -168,15 +166,13 @@ t.test('only an operator with admin sends a delivery to another address', async 
 
 t.test('a key with a tenant manages the webhooks of its tenant', async (t) => {
   const { app, keyOf, ask } = await startGuarded(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const key = await keyOf('acme', ['webhooks:manage'])
   const made = await ask(key, 'POST', '', { url: receiver.url, events: ['order.created'] })
   t.equal(made.status, 201)
   const { id, tenant } = JSON.parse(made.body)
   t.equal(tenant, 'acme')
-  const ofOperator = await openReceiver()
-  t.teardown(() => ofOperator.close())
+  const ofOperator = await openReceiver(t)
   await app.svc.webhooks.register({ url: ofOperator.url, events: ['*'] })
 
   const list = async (who: string, query = '') =>

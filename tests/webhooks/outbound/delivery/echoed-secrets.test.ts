@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { maskedAnswer } from '../../../../packages/webhooks/src/outbound/delivery/echoed-secrets.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
@@ -60,13 +60,12 @@ t.test('answers without a secret, and short values of headers, stay as they are'
 
 t.test('no list, dead letter or event repeats a secret that a receiver has echoed', async (t) => {
   const { app } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer: ({ headers }) => ({
       status: 401,
       body: `${'x'.repeat(1000)} not valid: ${headers['authorization']} of ${headers['x-key']}`,
     }),
   })
-  t.teardown(() => receiver.close())
   const webhook = await app.svc.webhooks.register({
     url: receiver.url,
     events: ['order.created'],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 
@@ -9,8 +9,7 @@ t.test(
   'large payloads arrive whole, and a page of the log is bounded by their bytes',
   async (t) => {
     const { app, ask, register } = await startHost(t)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await register(receiver.url)
     const text = 'x'.repeat(3 * MEBIBYTE)
     for (let n = 0; n < 12; n++) await app.svc.events.publish('order.created', { n, text })

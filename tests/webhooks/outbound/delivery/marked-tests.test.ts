@@ -1,6 +1,6 @@
 // A test delivery tells of nothing that has happened: it is marked as a test, however often it is sent.
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { defineEvents, svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import { Type } from '@sinclair/typebox'
@@ -23,8 +23,7 @@ t.test('a test is marked in each attempt and when it is sent again, and no event
     allowedNetworks: ['127.0.0.0/8'],
   })
   await app.ready()
-  const receiver = await openReceiver({ answer: [500, 500, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [500, 500, 200] })
   const { webhooks } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
 
@@ -79,8 +78,7 @@ t.test('a recovery of what waits for its next attempt leaves tests out', async (
     allowedNetworks: ['127.0.0.0/8'],
   })
   await app.ready()
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { webhooks } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
   await webhooks.test(id)
@@ -108,8 +106,7 @@ t.test('a payload of its own is sent as a test, where it is one of its event', a
     allowedNetworks: ['127.0.0.0/8'],
   })
   await app.ready()
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { webhooks } = app.svc
   const { id, secret } = await webhooks.register({ url: receiver.url, events: ['order.created'] })
   receiver.secret = secret

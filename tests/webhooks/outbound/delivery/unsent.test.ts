@@ -1,12 +1,11 @@
 /** Attempts of which no request was sent use up none of the delivery. */
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import t from 'tap'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
 t.test('a transform that no host has postpones deliveries for a week, and no longer', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const transforms = { renamed: () => ({ body: 'text' }) }
   const { database, register, ask } = await startHost(t, {
     core: { worker: { enabled: false } },
@@ -37,8 +36,7 @@ t.test('a transform that no host has postpones deliveries for a week, and no lon
 })
 
 t.test('a delivery whose claim cannot begin after the commit is given back', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const host = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
   await host.register(receiver.url)
   const { database, events, webhooks } = host.app.svc
