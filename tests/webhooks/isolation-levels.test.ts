@@ -4,7 +4,7 @@ import t from 'tap'
 import { openReceiver } from '../support/receiver.ts'
 import { LEVELS, setDefaultLevel } from '../support/database-level.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { until } from '../support/until.ts'
+import { untilCount } from '../support/until.ts'
 import { startHost } from './support/host.ts'
 
 const times = <T>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
@@ -28,9 +28,9 @@ for (const level of LEVELS) {
     )
     t.equal(inTransactions.length, 10)
     await receiver.waitFor(51)
-    const log = await until(
+    const log = await untilCount(
+      51,
       async () => (await ask('GET', `/${webhook.id}/deliveries?limit=100&status=delivered`)).body,
-      (rows) => rows.length === 51,
     )
     t.equal(new Set(log.map((row: { deliveryId: string }) => row.deliveryId)).size, 51)
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
 t.test(
@@ -104,10 +104,7 @@ t.test('a transaction that holds the row of a webhook stops no delivery', async 
   await app.svc.transaction(async (db) => {
     await app.svc.webhooks.update({ id, label: 'held' }, { db })
     await app.svc.events.publish('order.created', {})
-    await until(
-      async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body,
-      (rows) => rows.length === 1,
-    )
+    await untilCount(1, async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body)
   })
   t.ok(await until(lastSuccess))
 })

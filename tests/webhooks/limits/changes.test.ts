@@ -3,7 +3,7 @@ import t from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
 import { startHost as startCoreHost } from '../../core/support/host.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHoldingReceiver } from './support/holding-receiver.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
 import { registerWith } from './support/register-with.ts'
@@ -103,10 +103,7 @@ t.test('an ordered webhook that was paused goes on where it stopped', async (t) 
   await receiver.waitFor(1)
   await host.ask('PATCH', `/${id}`, { active: false })
   receiver.answerOne()
-  await until(
-    async () => (await host.ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  await untilCount(1, async () => (await host.ask('GET', `/${id}/deliveries`)).body)
   await host.ask('PATCH', `/${id}`, { active: true })
   await publishAll(host, 6, 8)
   for (const count of upTo(7)) {

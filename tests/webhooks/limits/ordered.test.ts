@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { began } from './support/began.ts'
 import { mostWithin } from './support/most-within.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
@@ -102,10 +102,7 @@ t.test('a delivery that is retried holds the others until it is delivered or dea
   })
   for (const n of upTo(8)) await host.app.svc.events.publish('order.created', { n })
   t.same(numbersOf(await receiver.waitFor(11)), [0, 1, 2, 2, 3, 4, 5, 5, 5, 6, 7])
-  await until(
-    async () => (await host.ask('GET', `/${id}/dead-letters`)).body,
-    (letters) => letters.length === 1,
-  )
+  await untilCount(1, async () => (await host.ask('GET', `/${id}/dead-letters`)).body)
 })
 
 t.test('dead letters are redriven in the order in which they died', async (t) => {
@@ -116,10 +113,7 @@ t.test('dead letters are redriven in the order in which they died', async (t) =>
     retry: { maxAttempts: 1 },
   })
   for (const n of upTo(5)) await host.app.svc.events.publish('order.created', { n })
-  await until(
-    async () => (await host.ask('GET', `/${id}/dead-letters`)).body,
-    (letters) => letters.length === 5,
-  )
+  await untilCount(5, async () => (await host.ask('GET', `/${id}/dead-letters`)).body)
   receiver.answer(200)
   t.match(await host.ask('POST', `/${id}/redrive`), { status: 202, body: { redriven: 5 } })
   await host.app.svc.events.publish('order.created', { n: 5 })

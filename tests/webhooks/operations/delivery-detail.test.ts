@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 
 const SECRET_OF_HEADER = 'Bearer 0123456789abcdef'
 
@@ -130,10 +130,7 @@ t.test(
       headers: { Authorization: SECRET_OF_HEADER },
     })
     await app.svc.events.publish('order.created', {})
-    const dead = await until(
-      () => app.svc.webhooks.listDeadLetters(id),
-      (letters) => letters.length === 1,
-    )
+    const dead = await untilCount(1, () => app.svc.webhooks.listDeadLetters(id))
     const [attempt] = await attemptsOf(host, id, 1)
     for (const one of [attempt!, dead[0]!]) {
       t.equal(one.address, '127.0.0.1')

@@ -6,7 +6,7 @@ import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import { openReceiver } from '../../support/receiver.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { until } from '../../support/until.ts'
+import { untilCount } from '../../support/until.ts'
 
 const EVENT = 'svc.key.created'
 const REFUSED = {
@@ -52,10 +52,7 @@ for (const tenant of ['acme', null]) {
     const url = receiver.url
     const { id } = await app.svc.webhooks.register({ url, events: [EVENT], tenant })
     const manages = asker(await keyOf(tenant, ['webhooks:manage']))
-    const [dead] = await until(
-      () => app.svc.webhooks.listDeadLetters(id),
-      (letters) => letters.length === 1,
-    )
+    const [dead] = await untilCount(1, () => app.svc.webhooks.listDeadLetters(id))
     const changes = [
       ['POST', '', { url, events: ['order.created', EVENT] }],
       ['PATCH', `/${id}`, { events: [EVENT] }],

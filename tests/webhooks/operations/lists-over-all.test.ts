@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import type { DeliveryAttempt } from '@svc/webhooks'
 import { openReceiver } from '../../support/receiver.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 
 interface Listed extends DeliveryAttempt {
   payload: { n: number }
@@ -21,10 +21,7 @@ async function busyHost(t: Test): Promise<Host & { good: string; bad: string; ac
   await svc.events.publish('order.created', { n: 1 }, { id: 'first' })
   await svc.events.publish('order.shipped', { n: 2 })
   await svc.events.publish('order.created', { n: 3 }, { id: 'first', tenant: 'acme' })
-  await until(
-    () => svc.webhooks.listDeliveries(),
-    (attempts) => attempts.length === 5,
-  )
+  await untilCount(5, () => svc.webhooks.listDeliveries())
   return { ...host, good, bad, acme }
 }
 
@@ -147,10 +144,7 @@ t.test('the dead letters of all webhooks are filtered as the log is', async (t) 
   await app.svc.events.publish('order.created', { n: 4 }, { id: 'fourth', tenant: 'acme' })
   const list = async (query: string): Promise<Listed[]> =>
     (await ask('GET', `/dead-letters${query}`)).body
-  const all = await until(
-    () => list(''),
-    (rows) => rows.length === 2,
-  )
+  const all = await untilCount(2, () => list(''))
   t.same(
     all.map(({ webhookId }) => webhookId),
     [acme, bad],
@@ -188,9 +182,6 @@ t.test('rows of a webhook that is deleted stay with its tenant', async (t) => {
   await svc.webhooks.update({ id, active: false })
   await svc.webhooks.test(id)
   await svc.webhooks.delete(id)
-  const listed = await until(
-    () => svc.webhooks.listDeliveries({ tenant: 'acme' }),
-    (rows) => rows.length === 1,
-  )
+  const listed = await untilCount(1, () => svc.webhooks.listDeliveries({ tenant: 'acme' }))
   t.match(listed, [{ webhookId: id, status: 'skipped' }])
 })

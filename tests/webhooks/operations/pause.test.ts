@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 
 t.test('while a webhook is paused its deliveries wait, and none is lost', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
@@ -41,10 +41,7 @@ t.test('on a paused webhook redrive and redeliver are accepted, and wait', async
   const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
-  const [dead] = await until(
-    async () => (await ask('GET', `/${id}/dead-letters`)).body,
-    (rows) => rows.length === 1,
-  )
+  const [dead] = await untilCount(1, async () => (await ask('GET', `/${id}/dead-letters`)).body)
   await ask('PATCH', `/${id}`, { active: false })
   receiver.answer(200)
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { useCore } from '@svc/core/internal'
 import { openReceiver } from '../../support/receiver.ts'
 import { recoverMissed } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'
 import { startHost } from '../support/host.ts'
 
@@ -36,9 +36,8 @@ t.test('dead letters of a span are counted, and delivered under their delivery i
     [first?.deliveryId],
   )
   await receiver.waitFor(7)
-  const log = await until(
-    () => host.app.svc.webhooks.listDeliveries({ webhookId: id, status: 'delivered' }),
-    (attempts) => attempts.length === 3,
+  const log = await untilCount(3, () =>
+    host.app.svc.webhooks.listDeliveries({ webhookId: id, status: 'delivered' }),
   )
   t.same([...new Set(log.map(({ attempt }) => attempt))], [2], 'the numbers of attempts go on')
   t.match(await host.app.svc.audit.list({ action: 'webhook.recover' }), [
@@ -76,10 +75,7 @@ t.test('a recovery keeps its rate', async (t) => {
 t.test('a recovery of failed deliveries attempts them now', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 5, 3600)
   for (let n = 0; n < 3; n++) await host.app.svc.events.publish('order.created', { n })
-  await until(
-    () => host.app.svc.webhooks.listDeliveries(id),
-    (attempts) => attempts.length === 3,
-  )
+  await untilCount(3, () => host.app.svc.webhooks.listDeliveries(id))
   repair()
   const before = { what: 'failed', since, until: '2020-01-02T00:00:00Z' }
   t.match((await host.ask('POST', `/${id}/recover`, before)).body, { deliveries: 0 })

@@ -13,7 +13,7 @@ import {
   rollUpRecent,
 } from '../../../packages/webhooks/src/tables/stats.ts'
 import { nodesOf } from '../../support/query-plans.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { startWorkerChild } from '../limits/support/worker-child.ts'
 
@@ -40,10 +40,7 @@ t.test('the statistics are those of the log, before and after they are rolled up
   for (let n = 0; n < 5; n++) await svc.events.publish('order.created', { n })
   await svc.events.publish('order.shipped', {})
   await svc.events.publish('order.created', {}, { tenant: 'acme' })
-  await until(
-    () => svc.webhooks.listDeliveries(),
-    (attempts) => attempts.length === 9,
-  )
+  await untilCount(9, () => svc.webhooks.listDeliveries())
   const stats = async (query = ''): Promise<Stats> => (await ask('GET', `/stats?${query}`)).body
   const expect = async (message: string) => {
     const all = await stats('by=minute')

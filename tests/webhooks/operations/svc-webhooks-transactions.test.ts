@@ -4,7 +4,7 @@ import type { Db } from '@svc/core'
 import { useCore } from '@svc/core/internal'
 import { openReceiver } from '../../support/receiver.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { untilCount } from '../../support/until.ts'
 
 const URL = 'https://receiver.example/'
 
@@ -30,10 +30,7 @@ async function startWithDeadLetter(t: Test) {
   const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await host.register(receiver.url)
   await host.app.svc.events.publish('order.created', { n: 1 })
-  const [dead] = await until(
-    () => host.app.svc.webhooks.listDeadLetters(id),
-    (letters) => letters.length === 1,
-  )
+  const [dead] = await untilCount(1, () => host.app.svc.webhooks.listDeadLetters(id))
   receiver.answer(200)
   return { host, receiver, id, deliveryId: dead!.deliveryId }
 }

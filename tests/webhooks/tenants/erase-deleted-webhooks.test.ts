@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
 import { emptyDatabase } from '../../support/fresh-database.ts'
-import { until } from '../../support/until.ts'
+import { untilCount } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
 t.test('the log of a webhook that was deleted long ago is erased with its tenant', async (t) => {
@@ -12,10 +12,7 @@ t.test('the log of a webhook that was deleted long ago is erased with its tenant
   const { webhooks, database } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'], tenant: 'acme' })
   await webhooks.test(id)
-  await until(
-    () => webhooks.listDeliveries({ tenant: 'acme' }),
-    ({ length }) => length === 1,
-  )
+  await untilCount(1, () => webhooks.listDeliveries({ tenant: 'acme' }))
   await webhooks.delete(id)
   // Rows of the audit may be deleted before those of the log.
   await database.query('delete from svc."__svc.audit"')

@@ -3,7 +3,7 @@
 import type { ReceivedRequest } from '@svc/testing'
 import { openReceiver } from '../../support/receiver.ts'
 import t from 'tap'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startGuarded } from '../support/guarded-host.ts'
 
 interface Victim {
@@ -96,14 +96,8 @@ for (const tenant of ['acme', null]) {
       payload: { id: 1 },
     })
     t.equal(hook.statusCode, 200, hook.body)
-    const [attempt] = await until(
-      () => app.svc.webhooks.listDeliveries(webhookId),
-      (attempts) => attempts.length === 1,
-    )
-    const [logged] = await until(
-      () => app.svc.webhooks.listInbound({}),
-      (requests) => requests.length === 1,
-    )
+    const [attempt] = await untilCount(1, () => app.svc.webhooks.listDeliveries(webhookId))
+    const [logged] = await untilCount(1, () => app.svc.webhooks.listInbound({}))
     const victim = {
       webhookId,
       deliveryId: attempt?.deliveryId ?? '',
@@ -141,10 +135,7 @@ t.test('only an operator with admin sends a delivery to another address', async 
     tenant: 'acme',
   })
   await app.svc.events.publish('order.created', {}, { tenant: 'acme' })
-  const [attempt] = await until(
-    () => app.svc.webhooks.listDeliveries(id),
-    (attempts) => attempts.length === 1,
-  )
+  const [attempt] = await untilCount(1, () => app.svc.webhooks.listDeliveries(id))
   const other = await openReceiver(t)
   const path = `/${id}/deliveries/${attempt?.deliveryId}/redeliver`
   for (const [tenant, scope] of [

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 const twoAttempts = { core: { worker: { maxAttempts: 2 } } }
 
@@ -96,10 +96,7 @@ t.test('a redelivery is a delivery of its own', async (t) => {
   const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
-  const [first] = await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  const [first] = await untilCount(1, async () => (await ask('GET', `/${id}/deliveries`)).body)
 
   const { status, body } = await ask('POST', `/${id}/deliveries/${first.deliveryId}/redeliver`)
   t.equal(status, 202)
@@ -130,10 +127,7 @@ t.test('a test event reaches one webhook alone, and can be redelivered', async (
   t.equal(status, 202)
   const [request] = await receiver.waitFor(1)
   t.match(request!.body, { event: 'webhook.test', payload: { webhookId: id }, ...body })
-  const [row] = await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  const [row] = await untilCount(1, async () => (await ask('GET', `/${id}/deliveries`)).body)
   t.match(row, {
     event: 'webhook.test',
     eventId: null,

@@ -2,7 +2,7 @@ import t from 'tap'
 import { openReceiver } from '../../../support/receiver.ts'
 import { maskedAnswer } from '../../../../packages/webhooks/src/outbound/delivery/echoed-secrets.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { untilCount } from '../../../support/until.ts'
 
 const TOKEN = 'tok_S/CRET+"VALUE"&123456é'
 const SECRETS = [`Bearer ${TOKEN}`, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']
@@ -72,9 +72,8 @@ t.test('no list, dead letter or event repeats a secret that a receiver has echoe
     headers: { authorization: 'Bearer tok_SECRETVALUE123456', 'x-key': 'another-secret' },
   })
   await app.svc.events.publish('order.created', { n: 1 })
-  const [attempt] = await until(
-    () => app.svc.webhooks.listDeliveries({ webhookId: webhook.id }),
-    (rows) => rows.length === 1,
+  const [attempt] = await untilCount(1, () =>
+    app.svc.webhooks.listDeliveries({ webhookId: webhook.id }),
   )
   t.match(attempt, { status: 'dead', statusCode: 401 })
   t.match(attempt!.responseBody, /^x+ not valid: \*\*\*/)

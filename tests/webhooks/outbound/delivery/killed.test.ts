@@ -7,7 +7,7 @@ import { QUEUE } from '../../../../packages/webhooks/src/outbound/delivery-queue
 import { openReceiver } from '../../../support/receiver.ts'
 import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 async function startWorker(t: Test, database: string, maxAttempts = 5): Promise<{ kill(): void }> {
   const process = new URL('../../support/worker-process.ts', import.meta.url)
@@ -84,10 +84,7 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   worker.kill()
   await startWorker(t, database, 1)
   await Promise.all([bringLostJobsBack(app), bringLostJobsBack(app)])
-  const [letter] = await until(
-    async () => (await ask('GET', `/${id}/dead-letters`)).body,
-    (letters) => letters.length === 1,
-  )
+  const [letter] = await untilCount(1, async () => (await ask('GET', `/${id}/dead-letters`)).body)
   t.match(letter, { status: 'dead', error: 'lost', attempt: 1, payload: { n: 1 } })
 
   const rows = (await ask('GET', `/${id}/deliveries`)).body

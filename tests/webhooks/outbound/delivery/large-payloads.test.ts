@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -39,9 +39,8 @@ t.test(
       query = /\?[^>]*/.exec((headers['link'] as string | undefined) ?? '')?.[0] ?? ''
     }
     t.equal(new Set(seen).size, seen.length)
-    const all = await until(
-      () => app.svc.actions.call('__svc.webhooks.listDeliveries', id),
-      (records) => records.length === 12,
+    const all = await untilCount(12, () =>
+      app.svc.actions.call('__svc.webhooks.listDeliveries', id),
     )
     t.equal(all.length, 12, 'the action returns all')
   },

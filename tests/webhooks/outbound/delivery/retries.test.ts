@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
 import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 t.test('a receiver that fails twice gets its delivery at the third attempt', async (t) => {
   const { app, ask, register } = await startHost(t)
@@ -12,10 +12,7 @@ t.test('a receiver that fails twice gets its delivery at the third attempt', asy
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
 
-  const log = await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 3,
-  )
+  const log = await untilCount(3, async () => (await ask('GET', `/${id}/deliveries`)).body)
   t.match(log, [
     { attempt: 3, status: 'delivered', statusCode: 200, error: null },
     { attempt: 2, status: 'failed', statusCode: 302, error: 'redirect' },

@@ -1,7 +1,7 @@
 /** Attempts of which no request was sent use up none of the delivery. */
 import { openReceiver } from '../../../support/receiver.ts'
 import t from 'tap'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
 t.test('a transform that no host has postpones deliveries for a week, and no longer', async (t) => {
@@ -27,10 +27,7 @@ t.test('a transform that no host has postpones deliveries for a week, and no lon
        data = data || jsonb_build_object('unsentSince', now() - interval '8 days')
       where state < 'active'`,
   )
-  const letters = await until(
-    () => app.svc.webhooks.listDeadLetters(),
-    ({ length }) => length === 1,
-  )
+  const letters = await untilCount(1, () => app.svc.webhooks.listDeadLetters())
   t.match(letters, [{ attempt: 1, statusCode: null, error: 'transform' }])
   t.same(receiver.received, [])
 })

@@ -7,7 +7,7 @@ import { svcWebhooks } from '@svc/webhooks'
 import { advance } from '@svc/testing'
 import { openReceiver } from '../../../support/receiver.ts'
 import { freshDatabase } from '../../../support/fresh-database.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
 const events = ['order.created']
@@ -113,10 +113,7 @@ t.test('null from a transform skips the delivery, and a throw is a failed attemp
   await app.svc.events.publish('order.created', { id: 1 })
   await app.svc.events.publish('order.created', { id: 2 })
   t.match(await receiver.waitFor(1), [{ raw: '{"id":2}', headers: { 'x-svc-attempt': '2' } }])
-  const log = await until(
-    () => app.svc.webhooks.listDeliveries(id),
-    (rows) => rows.length === 3,
-  )
+  const log = await untilCount(3, () => app.svc.webhooks.listDeliveries(id))
   const told = log.map(({ payload, status, error }) => [
     (payload as { id: number }).id,
     status,
