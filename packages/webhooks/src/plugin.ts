@@ -3,7 +3,6 @@ import {
   bootOnCore,
   hasServer,
   hideRoutes,
-  longestDays,
   managementApi,
   operationRoutes,
   registerActions,
@@ -28,6 +27,7 @@ import {
 } from './options.ts'
 import { startOutbound, type Outbound } from './start-outbound.ts'
 import type { Fetch } from './outbound/http/fetch.ts'
+import { keptDays } from './tables/delivery-log-days.ts'
 import { sweepInboundRows } from './tables/inbound-log.ts'
 import { asyncApiRoute } from './routes/asyncapi.ts'
 import { MANAGED, unknownId } from './routes/management.ts'
@@ -91,8 +91,6 @@ async function mount(
 }
 
 const HOUR_IN_SECONDS = 3600
-/** The longest setting of all processes counts, also that of one that ended within the last day. */
-const DAY_IN_SECONDS = 24 * 3600
 
 function startInbound(
   core: Core,
@@ -109,8 +107,8 @@ function startInbound(
   core.onDrained(() => log.close())
   core.lease.declareDays('inboundLogRetentionDays', inboundLog.keepDays)
   core.every(HOUR_IN_SECONDS, 'old rows of the inbound log', async (stopping) => {
-    const longest = await longestDays(core.db, 'inboundLogRetentionDays', DAY_IN_SECONDS)
-    await sweepInboundRows(core.db, Math.max(longest, inboundLog.keepDays), stopping)
+    const days = await keptDays(core.db, 'inboundLogRetentionDays', inboundLog.keepDays)
+    await sweepInboundRows(core.db, days, stopping)
   })
   return { receiving, operations }
 }

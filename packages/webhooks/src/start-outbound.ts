@@ -1,14 +1,8 @@
 import { createRequire } from 'node:module'
 import { InvalidOption } from '@svc/core'
-import {
-  deleteOldDeadLetters,
-  longestDays,
-  sweepRecoveries,
-  type Core,
-  OWN_EVENTS,
-} from '@svc/core/internal'
+import { deleteOldDeadLetters, sweepRecoveries, type Core, OWN_EVENTS } from '@svc/core/internal'
 import { prepareDatabase } from './migrations.ts'
-import { deleteOldLogRows, dropLogDays, makeLogDays } from './tables/delivery-log-days.ts'
+import { deleteOldLogRows, dropLogDays, keptDays, makeLogDays } from './tables/delivery-log-days.ts'
 import type { WebhooksSettings } from './options.ts'
 import { createAddressFilter } from './outbound/http/blocked-addresses.ts'
 import { createDeliveryWorker } from './outbound/delivery/delivery-worker.ts'
@@ -43,8 +37,6 @@ export interface Outbound {
 /** A sender waits for its answer meanwhile, some of them 3 seconds. */
 const FETCH_TIMEOUT_MS = 5000
 const HOUR_IN_SECONDS = 3600
-/** The longest setting of all processes counts, also that of one that ended within the last day. */
-const DAY_IN_SECONDS = 24 * 3600
 
 /** Makes tables, queue and fan-out, starts the worker and the periodic tasks. Returns the operations. */
 export async function startOutbound(core: Core, given: WebhooksSettings): Promise<Outbound> {
@@ -69,7 +61,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   }
 
   await prepareDatabase(core)
-  core.lease.declareOptions('svcWebhooks', sharedOptions(given))
+  const shared = SHARED_OPTIONS.map((name) => [name, given[name]] as const)
+  core.lease.declareOptions('svcWebhooks', Object.fromEntries(shared))
   core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
   core.lease.declareDays('deliveryLogRetentionDays', settings.deliveryLogRetentionDays)
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, eventsOf(settings))
@@ -89,8 +82,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     probeEverySeconds === null ? null : new Probes(core, post, settings, probeEverySeconds)
   core.work(createDeliveryWorker(core, post, settings, probes))
   core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async (stopping) => {
-    const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
-    const days = Math.max(longest, settings.deadLetterRetentionDays)
+    const own = settings.deadLetterRetentionDays
+    const days = await keptDays(core.db, 'deadLetterRetentionDays', own)
     await deleteOldDeadLetters(core.db, QUEUE, days, stopping)
   })
   if (probes && probeEverySeconds !== null) {
@@ -123,23 +116,18 @@ function untraced(post: Post, tracer: Core['telemetry']['tracer']): Post {
 }
 
 /** Those that all processes that deliver should have alike: a receiver does not know which one delivers. */
-function sharedOptions(given: WebhooksSettings): Record<string, unknown> {
-  const { deliveryTimeoutMs, allowedNetworks, headerPrefix, standardWebhooks } = given
-  const { defaultTransform, deactivateOnGone, autoDisable, maxWebhooksPerTenant } = given
-  const { deliveryLogRetentionDays, deadLetterRetentionDays } = given
-  return {
-    deliveryTimeoutMs,
-    allowedNetworks,
-    headerPrefix,
-    standardWebhooks,
-    defaultTransform,
-    deactivateOnGone,
-    autoDisable,
-    maxWebhooksPerTenant,
-    deliveryLogRetentionDays,
-    deadLetterRetentionDays,
-  }
-}
+const SHARED_OPTIONS = [
+  'deliveryTimeoutMs',
+  'allowedNetworks',
+  'headerPrefix',
+  'standardWebhooks',
+  'defaultTransform',
+  'deactivateOnGone',
+  'autoDisable',
+  'maxWebhooksPerTenant',
+  'deliveryLogRetentionDays',
+  'deadLetterRetentionDays',
+] as const
 
 /** The events of the host, and those of this package. */
 const eventsOf = ({ allowedEvents }: WebhooksSettings): string[] => [
@@ -188,9 +176,7 @@ function keepLog(core: Core, days: number): void {
       while (await core.transaction((db) => dropLogDays(db, days)));
     })
   }
-  // Another process may keep its log for longer.
-  const longest = async () =>
-    Math.max(days, await longestDays(core.db, 'deliveryLogRetentionDays', DAY_IN_SECONDS))
+  const longest = () => keptDays(core.db, 'deliveryLogRetentionDays', days)
   core.every(HOUR_IN_SECONDS, 'tenants of deleted webhooks', async () =>
     sweepDeletedWebhooks(core.db, await longest()),
   )
