@@ -172,7 +172,6 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/webhooks/src/outbound/**'], webhooks, upwards, inbound),
   imports(['packages/webhooks/src/outbound/health/**'], webhooks, upwards, inbound, delivery),
   imports(['packages/webhooks/src/stats/**'], webhooks, upwards, inbound, outbound, http),
-  imports(['packages/webhooks/src/stats/percentiles.ts'], webhooks, pure, inbound, outbound),
   imports(
     ['packages/webhooks/src/outbound/http/**'],
     pgBoss,

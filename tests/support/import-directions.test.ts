@@ -38,7 +38,7 @@ const refused = [
   ['packages/auth/src/guard/keys/key-cache.ts', '../../operations/users.ts'],
   ['packages/auth/src/guard/policy/route-policy.ts', 'fastify'],
   ['packages/webhooks/src/tables/webhooks.ts', '../outbound/delivery/delivery-worker.ts'],
-  ['packages/webhooks/src/tables/stats.ts', '../stats/percentiles.ts'],
+  ['packages/webhooks/src/tables/stats.ts', '../stats/roll-up.ts'],
   ['packages/webhooks/src/inbound/receive.ts', '../outbound/delivery/delivery-worker.ts'],
   ['packages/webhooks/src/outbound/delivery/delivery-worker.ts', '../../inbound/receive.ts'],
   ['packages/core/src/kv/key-value-store.ts', '../core.ts'],

@@ -16,3 +16,9 @@ export async function until<Value>(
     })
   }
 }
+
+/** Asks for a list until it has so many entries, and returns it. */
+export const untilCount = <List extends { length: number }>(
+  count: number,
+  ask: () => List | Promise<List>,
+): Promise<List> => until(ask, ({ length }) => length === count)

@@ -1,6 +1,6 @@
 // promise: `close()` waits for attempts in progress, puts those back that do not end in time, and loses no job
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../support/receiver.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { until } from '../support/until.ts'
@@ -9,8 +9,7 @@ t.test('close() waits for the deliveries under way, and starts no more', async (
   const database = await freshDatabase(t)
   const host = await startHost(t, { database })
   const { promise: finished, resolve: finish } = Promise.withResolvers<200>()
-  const receiver = await openReceiver({ answer: () => finished })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: () => finished })
   const { id } = await host.register(receiver.url)
   for (let n = 0; n < 3; n++) await host.app.svc.events.publish('order.created', { n })
   await receiver.waitFor(3)
@@ -35,8 +34,7 @@ t.test('close() waits for the deliveries under way, and starts no more', async (
 t.test('events published while no worker ran are delivered by the next one', async (t) => {
   const database = await freshDatabase(t)
   const host = await startHost(t, { database })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await host.register(receiver.url)
   await host.app.close()
 
@@ -52,8 +50,7 @@ t.test('events published while no worker ran are delivered by the next one', asy
 t.test('close() in the middle of a flood loses nothing and sends nothing twice', async (t) => {
   const database = await freshDatabase(t)
   const host = await startHost(t, { database })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await host.register(receiver.url)
   const published = Array.from({ length: 300 }, (_, n) =>
     host.app.svc.events.publish('order.created', { n }),

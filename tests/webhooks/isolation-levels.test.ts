@@ -1,10 +1,10 @@
 // promise: Both plugins work whatever the default isolation level of the database is, and whatever parsers the host has set in `pg`
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../support/receiver.ts'
 import { LEVELS, setDefaultLevel } from '../support/database-level.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { until } from '../support/until.ts'
+import { untilCount } from '../support/until.ts'
 import { startHost } from './support/host.ts'
 
 const times = <T>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
@@ -17,8 +17,7 @@ for (const level of LEVELS) {
     const hosts = await Promise.all([0, 1].map(() => startHost(t, { database })))
     const [{ app, ask, register }] = hosts as [(typeof hosts)[number]]
     const eventsOf = (n: number) => hosts[n % 2]!.app.svc.events
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const webhook = await register(receiver.url)
 
     await times(40, (n) => eventsOf(n).publish('order.created', { n }))
@@ -29,9 +28,9 @@ for (const level of LEVELS) {
     )
     t.equal(inTransactions.length, 10)
     await receiver.waitFor(51)
-    const log = await until(
+    const log = await untilCount(
+      51,
       async () => (await ask('GET', `/${webhook.id}/deliveries?limit=100&status=delivered`)).body,
-      (rows) => rows.length === 51,
     )
     t.equal(new Set(log.map((row: { deliveryId: string }) => row.deliveryId)).size, 51)
 

@@ -4,10 +4,10 @@ import pg from 'pg'
 import t from 'tap'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../support/receiver.ts'
 import { svcWebhooks } from '@svc/webhooks'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { until } from '../support/until.ts'
+import { until, untilCount } from '../support/until.ts'
 
 t.test('both plugins work where the pool of the host reads every type as text', async (t) => {
   const types = { getTypeParser: () => (text: unknown) => text } as unknown as pg.CustomTypesConfig
@@ -36,8 +36,7 @@ t.test('both plugins work where the pool of the host reads every type as text', 
   await app.ready()
   const { events, webhooks, auth, kv } = app.svc
 
-  const receiver = await openReceiver({ answer: [500, 500, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [500, 500, 200] })
   const { id } = await webhooks.register({
     url: receiver.url,
     events: ['order.created'],
@@ -52,18 +51,12 @@ t.test('both plugins work where the pool of the host reads every type as text', 
   await events.publish('order.created', { total: 7, lines: [1, 2] })
   await until(() => attempts.length === 4)
   t.same(attempts.toSorted(), [1, 1, 2, 2])
-  const [letter] = await until(
-    () => webhooks.listDeadLetters({ webhookId: id }),
-    (letters) => letters.length === 1,
-  )
+  const [letter] = await untilCount(1, () => webhooks.listDeadLetters({ webhookId: id }))
   t.match(letter, { payload: { total: 7, lines: [1, 2] } })
   await webhooks.redrive({ id })
   const [, , redriven] = await receiver.waitFor(3)
   t.match(redriven?.body, { payload: { total: 7 } })
-  const deliveries = await until(
-    () => webhooks.listDeliveries({ webhookId: id }),
-    (rows) => rows.length === 3,
-  )
+  const deliveries = await untilCount(3, () => webhooks.listDeliveries({ webhookId: id }))
   t.same(
     deliveries.map(({ status }) => status),
     ['delivered', 'dead', 'failed'],

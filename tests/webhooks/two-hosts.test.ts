@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { useCore } from '@svc/core/internal'
 import pg from 'pg'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../support/receiver.ts'
 import { dropLogDays } from '../../packages/webhooks/src/tables/delivery-log-days.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { pretendServerAge } from '../support/server-age.ts'
@@ -20,8 +20,7 @@ const eventsOf = async ({ app }: Host) => {
 }
 
 t.test('a host with other allowedEvents removes none of a running host', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const one = await startHost(t, { allowedEvents: ['a'] })
   await one.register(receiver.url)
   const other = await startHost(t, { database: one.database, allowedEvents: ['b'] })

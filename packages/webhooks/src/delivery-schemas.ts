@@ -1,17 +1,15 @@
 /** The input and output of the operations on deliveries, for routes, named actions and `svc.webhooks`. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable, TenantFilter, type Input } from '@svc/core/internal'
-import { closed, EventName, paged, text, Time, Uuid, WebhookId } from './schema-pieces.ts'
+import { closed, EventName, oneOf, paged, text, Time, Uuid, WebhookId } from './schema-pieces.ts'
 
 /** The state of a delivery after an attempt; see {@link DeliveryAttempt}. */
 export type DeliveryStatus = 'delivered' | 'failed' | 'dead' | 'skipped'
 
-const Status = Type.Unsafe<DeliveryStatus>({
-  type: 'string',
-  enum: ['delivered', 'failed', 'dead', 'skipped'],
-  description:
-    '"failed" will be tried again; "dead" is a dead letter, "skipped" was not sent: the webhook or the event is deleted, or the transform gave null.',
-})
+const Status = oneOf<DeliveryStatus>(
+  ['delivered', 'failed', 'dead', 'skipped'],
+  '"failed" will be tried again; "dead" is a dead letter, "skipped" was not sent: the webhook or the event is deleted, or the transform gave null.',
+)
 
 export const deliveryFilter = {
   status: Type.Optional(Status),
@@ -131,12 +129,10 @@ export const SentRequest = Type.Object({
   }),
   body: nullable(Type.String({ description: 'The text that is signed.' })),
   lacks: nullable(
-    Type.Unsafe<'payload' | 'transform' | 'secret'>({
-      type: 'string',
-      enum: ['payload', 'transform', 'secret'],
-      description:
-        'Why there is no body and no signature: the payload is no longer kept, a transform of the host has made them, or this host cannot read the secrets of the webhook.',
-    }),
+    oneOf(
+      ['payload', 'transform', 'secret'],
+      'Why there is no body and no signature: the payload is no longer kept, a transform of the host has made them, or this host cannot read the secrets of the webhook.',
+    ),
   ),
   changedAt: nullable(
     Type.String({

@@ -1,14 +1,12 @@
 /** The input and output of the operations on the log of inbound requests. */
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, TenantFilter, type Input } from '@svc/core/internal'
-import { closed, Time, Uuid } from './schema-pieces.ts'
+import { closed, oneOf, paged, Time, Uuid } from './schema-pieces.ts'
 
-const Outcome = Type.Unsafe<'accepted' | 'duplicate' | 'refused' | 'failed'>({
-  type: 'string',
-  enum: ['accepted', 'duplicate', 'refused', 'failed'],
-  description:
-    'A "refused" request was answered with a 4xx, a "failed" one with a 5xx: its sender tries again.',
-})
+const Outcome = oneOf(
+  ['accepted', 'duplicate', 'refused', 'failed'],
+  'A "refused" request was answered with a 4xx, a "failed" one with a 5xx: its sender tries again.',
+)
 
 export const inboundFilter = {
   source: Type.Optional(Type.String({ pattern: STORABLE_TEXT })),
@@ -20,8 +18,7 @@ export const inboundFilter = {
 
 export const InboundFilter = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 1 })),
-    after: Type.Optional(Uuid),
+    ...paged,
     bodyBytes: Type.Optional(Type.Integer({ minimum: 0 })),
     ...inboundFilter,
   },

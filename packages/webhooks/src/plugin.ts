@@ -8,21 +8,27 @@ import {
   registerActions,
   type Core,
 } from '@svc/core/internal'
+import { ProviderClient } from '@svc/providers/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { createTenantPart } from './operations/erase-tenant.ts'
+import { inboundOperations } from './operations/inbound.ts'
 import { callerOf } from './operations/caller.ts'
 import { createSvcWebhooks } from './operations/svc-webhooks.ts'
 import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
-import { registerInbound } from './inbound/register.ts'
+import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
+import { registerInbound, type InboundSettings } from './inbound/register.ts'
+import { RequestLog } from './inbound/request-log.ts'
 import { warnOfVainOptions } from './inbound/sources.ts'
-import { startInbound } from './start-inbound.ts'
 import {
   resolveWebhooksOptions,
   type SvcWebhooksOptions,
   type WebhooksSettings,
 } from './options.ts'
 import { startOutbound, type Outbound } from './start-outbound.ts'
+import type { Fetch } from './outbound/http/fetch.ts'
+import { keptDays } from './tables/delivery-log-days.ts'
+import { sweepInboundRows } from './tables/inbound-log.ts'
 import { asyncApiRoute } from './routes/asyncapi.ts'
 import { MANAGED, unknownId } from './routes/management.ts'
 import { describeDeliveries } from './routes/openapi.ts'
@@ -82,6 +88,29 @@ async function mount(
   }
   warnOfGuardedSources(app, sources)
   registerInbound(app, sources, inbound.receiving)
+}
+
+const HOUR_IN_SECONDS = 3600
+
+function startInbound(
+  core: Core,
+  { sources, bodyLimitBytes, inboundLog }: WebhooksSettings,
+  fetch: Fetch,
+  server: FastifyInstance,
+) {
+  const log = inboundLog ? new RequestLog(core, inboundLog) : null
+  const providerClient = new ProviderClient((request) => fetch.send(request))
+  const telemetry = new InboundTelemetry(core.telemetry)
+  const receiving: InboundSettings = { core, providerClient, log, bodyLimitBytes, telemetry }
+  const operations = inboundOperations(core, sources, { server, log: core.log })
+  if (!log || !inboundLog) return { receiving, operations }
+  core.onDrained(() => log.close())
+  core.lease.declareDays('inboundLogRetentionDays', inboundLog.keepDays)
+  core.every(HOUR_IN_SECONDS, 'old rows of the inbound log', async (stopping) => {
+    const days = await keptDays(core.db, 'inboundLogRetentionDays', inboundLog.keepDays)
+    await sweepInboundRows(core.db, days, stopping)
+  })
+  return { receiving, operations }
 }
 
 /** @throws AlreadyRegistered */

@@ -1,14 +1,12 @@
 /** The input and output of recoveries. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable, TenantFilter, type Input } from '@svc/core/internal'
-import { closed, Time, Uuid, WebhookId } from './schema-pieces.ts'
+import { closed, oneOf, paged, Time, Uuid, WebhookId } from './schema-pieces.ts'
 
-const What = Type.Unsafe<'dead' | 'failed' | 'missing'>({
-  type: 'string',
-  enum: ['dead', 'failed', 'missing'],
-  description:
-    '"dead": dead letters, again. "failed": what waits for its next attempt, now. "missing": events that the webhook wants and never got a delivery of.',
-})
+const What = oneOf(
+  ['dead', 'failed', 'missing'],
+  '"dead": dead letters, again. "failed": what waits for its next attempt, now. "missing": events that the webhook wants and never got a delivery of.',
+)
 
 const recovered = {
   since: Time,
@@ -93,8 +91,7 @@ export type WebhookRecovery = Static<typeof WebhookRecovery>
 export const ListedRecoveries = Type.Object(
   {
     webhookId: WebhookId,
-    limit: Type.Optional(Type.Integer({ minimum: 1 })),
-    after: Type.Optional(Uuid),
+    ...paged,
     tenant: TenantFilter,
   },
   closed,

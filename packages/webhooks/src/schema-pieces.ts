@@ -13,3 +13,10 @@ export const paged = {
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
   after: Type.Optional(Uuid),
 }
+/** One of these texts. */
+export const oneOf = <const Value extends string>(values: readonly Value[], description?: string) =>
+  Type.Unsafe<Value>({
+    type: 'string',
+    enum: values,
+    ...(description === undefined ? {} : { description }),
+  })

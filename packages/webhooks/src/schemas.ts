@@ -11,7 +11,7 @@ import {
   TenantFilter,
   type Input,
 } from '@svc/core/internal'
-import { closed, paged, text, Time, Uuid, WebhookId } from './schema-pieces.ts'
+import { closed, oneOf, paged, text, Time, Uuid, WebhookId } from './schema-pieces.ts'
 import { LONGEST_SECRET, SECRET_TEXT, SHORTEST_SECRET } from './outbound/settings/secret.ts'
 import { settingsInput, settingsShown } from './settings-schemas.ts'
 
@@ -181,12 +181,10 @@ export interface TriedEvent {
   matches: boolean
 }
 
-export const State = Type.Unsafe<'active' | 'failing' | 'paused' | 'disabled'>({
-  type: 'string',
-  enum: ['active', 'failing', 'paused', 'disabled'],
-  description:
-    '"failing": active, and its last attempt failed. "disabled": inactive for the reason in disabledReason; "paused": inactive without one.',
-})
+export const State = oneOf(
+  ['active', 'failing', 'paused', 'disabled'],
+  '"failing": active, and its last attempt failed. "disabled": inactive for the reason in disabledReason; "paused": inactive without one.',
+)
 export const ofTenantAndState = {
   tenant: TenantFilter,
   state: Type.Optional(State),

@@ -1,14 +1,8 @@
 import { createRequire } from 'node:module'
 import { InvalidOption } from '@svc/core'
-import {
-  deleteOldDeadLetters,
-  longestDays,
-  sweepRecoveries,
-  type Core,
-  OWN_EVENTS,
-} from '@svc/core/internal'
+import { deleteOldDeadLetters, sweepRecoveries, type Core, OWN_EVENTS } from '@svc/core/internal'
 import { prepareDatabase } from './migrations.ts'
-import { deleteOldLogRows, dropLogDays, makeLogDays } from './tables/delivery-log-days.ts'
+import { deleteOldLogRows, dropLogDays, keptDays, makeLogDays } from './tables/delivery-log-days.ts'
 import type { WebhooksSettings } from './options.ts'
 import { createAddressFilter } from './outbound/http/blocked-addresses.ts'
 import { createDeliveryWorker } from './outbound/delivery/delivery-worker.ts'
@@ -17,14 +11,12 @@ import { describeEvents, type DescribedEvent } from './outbound/described-event.
 import { parseSeed, SigningKeys } from './outbound/delivery/ed25519.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/delivery-queue.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
-import { countAttempts, rollUpStats } from './stats/roll-up.ts'
+import { rollUpStats } from './stats/roll-up.ts'
 import { awaitCounted } from './tables/stats.ts'
 import { createPost, type Post } from './outbound/http/post.ts'
 import { createProxy } from './outbound/http/proxy-options.ts'
 import { headerNames, type HeaderNames } from './outbound/settings/header-names.ts'
-import { FailingWebhooks } from './outbound/health/failing-webhooks.ts'
 import { HealthWatch } from './outbound/health/health-watch.ts'
-import { reactivate } from './outbound/health/resume-failing.ts'
 import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
 import { reencryptWebhooks } from './operations/reencrypt.ts'
 import { shiftFailureTimes } from './tables/webhook-health.ts'
@@ -45,8 +37,6 @@ export interface Outbound {
 /** A sender waits for its answer meanwhile, some of them 3 seconds. */
 const FETCH_TIMEOUT_MS = 5000
 const HOUR_IN_SECONDS = 3600
-/** The longest setting of all processes counts, also that of one that ended within the last day. */
-const DAY_IN_SECONDS = 24 * 3600
 
 /** Makes tables, queue and fan-out, starts the worker and the periodic tasks. Returns the operations. */
 export async function startOutbound(core: Core, given: WebhooksSettings): Promise<Outbound> {
@@ -57,13 +47,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const isBlocked = createAddressFilter(given.allowedNetworks)
   const timeoutMs = given.deliveryTimeoutMs
   const probeEverySeconds = given.autoDisable?.probeEverySeconds ?? null
-  const failing = given.autoDisable && new FailingWebhooks(core, given.autoDisable)
-  const health: HealthWatch = new HealthWatch({
-    count: () => countAttempts(core, (webhook) => health.works(webhook)),
-    failed: async (ids) => await failing?.judge(ids),
-    resume: ({ id, url }) => reactivate(core, id, url),
-    log: core.log,
-  })
+  const health = new HealthWatch(core, given.autoDisable)
   const ownSecrets = await ownSecretsOf(core, given)
   const names = headerNames(given.headerPrefix)
   const settings = {
@@ -77,7 +61,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   }
 
   await prepareDatabase(core)
-  core.lease.declareOptions('svcWebhooks', sharedOptions(given))
+  const shared = SHARED_OPTIONS.map((name) => [name, given[name]] as const)
+  core.lease.declareOptions('svcWebhooks', Object.fromEntries(shared))
   core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
   core.lease.declareDays('deliveryLogRetentionDays', settings.deliveryLogRetentionDays)
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, eventsOf(settings))
@@ -97,8 +82,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     probeEverySeconds === null ? null : new Probes(core, post, settings, probeEverySeconds)
   core.work(createDeliveryWorker(core, post, settings, probes))
   core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async (stopping) => {
-    const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
-    const days = Math.max(longest, settings.deadLetterRetentionDays)
+    const own = settings.deadLetterRetentionDays
+    const days = await keptDays(core.db, 'deadLetterRetentionDays', own)
     await deleteOldDeadLetters(core.db, QUEUE, days, stopping)
   })
   if (probes && probeEverySeconds !== null) {
@@ -131,23 +116,18 @@ function untraced(post: Post, tracer: Core['telemetry']['tracer']): Post {
 }
 
 /** Those that all processes that deliver should have alike: a receiver does not know which one delivers. */
-function sharedOptions(given: WebhooksSettings): Record<string, unknown> {
-  const { deliveryTimeoutMs, allowedNetworks, headerPrefix, standardWebhooks } = given
-  const { defaultTransform, deactivateOnGone, autoDisable, maxWebhooksPerTenant } = given
-  const { deliveryLogRetentionDays, deadLetterRetentionDays } = given
-  return {
-    deliveryTimeoutMs,
-    allowedNetworks,
-    headerPrefix,
-    standardWebhooks,
-    defaultTransform,
-    deactivateOnGone,
-    autoDisable,
-    maxWebhooksPerTenant,
-    deliveryLogRetentionDays,
-    deadLetterRetentionDays,
-  }
-}
+const SHARED_OPTIONS = [
+  'deliveryTimeoutMs',
+  'allowedNetworks',
+  'headerPrefix',
+  'standardWebhooks',
+  'defaultTransform',
+  'deactivateOnGone',
+  'autoDisable',
+  'maxWebhooksPerTenant',
+  'deliveryLogRetentionDays',
+  'deadLetterRetentionDays',
+] as const
 
 /** The events of the host, and those of this package. */
 const eventsOf = ({ allowedEvents }: WebhooksSettings): string[] => [
@@ -196,9 +176,7 @@ function keepLog(core: Core, days: number): void {
       while (await core.transaction((db) => dropLogDays(db, days)));
     })
   }
-  // Another process may keep its log for longer.
-  const longest = async () =>
-    Math.max(days, await longestDays(core.db, 'deliveryLogRetentionDays', DAY_IN_SECONDS))
+  const longest = () => keptDays(core.db, 'deliveryLogRetentionDays', days)
   core.every(HOUR_IN_SECONDS, 'tenants of deleted webhooks', async () =>
     sweepDeletedWebhooks(core.db, await longest()),
   )

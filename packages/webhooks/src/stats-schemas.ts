@@ -1,7 +1,7 @@
 /** The input and output of the statistics. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable, TenantFilter, type Input } from '@svc/core/internal'
-import { closed, EventName, Time, Uuid } from './schema-pieces.ts'
+import { closed, EventName, oneOf, Time, Uuid } from './schema-pieces.ts'
 
 const Count = Type.Integer()
 const Percentile = nullable(Type.Integer())
@@ -10,10 +10,7 @@ const Percentiles = Type.Object(
   { description: 'In milliseconds, from a histogram; null where nothing was counted.' },
 )
 
-const By = Type.Unsafe<'minute' | 'hour' | 'day'>({
-  type: 'string',
-  enum: ['minute', 'hour', 'day'],
-})
+const By = oneOf(['minute', 'hour', 'day'])
 
 export const StatsQuery = Type.Object(
   {

@@ -1,14 +1,13 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../support/until.ts'
+import { openReceiver } from '../../support/receiver.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
 t.test(
   'a webhook shows when its attempts failed, since when, and when one succeeded',
   async (t) => {
     const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await register(receiver.url)
     const shown = async () => (await ask('GET', `/${id}`)).body
     const untouched = { failingSince: null, lastSuccessAt: null, lastFailureAt: null, waiting: 0 }
@@ -69,8 +68,7 @@ t.test('failures of our own do not count for the webhook', async (t) => {
 t.test('waiting counts the queued, parked and active deliveries of each webhook', async (t) => {
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { app, ask, register } = publisher
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { url } = receiver
   const [first, second] = [await register(url), await register(url, ['order.shipped'])]
   for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
@@ -91,8 +89,7 @@ t.test('waiting counts the queued, parked and active deliveries of each webhook'
 
   await startHost(t, { database: publisher.database })
   // Started after the host, and so ended before it, which waits for the attempt.
-  const slow = await openReceiver({ answer: 'timeout' })
-  t.teardown(() => slow.close())
+  const slow = await openReceiver(t, { answer: 'timeout' })
   const busy = await register(slow.url, ['order.shipped'])
   await app.svc.events.publish('order.shipped', {})
   await slow.waitFor(1)
@@ -101,17 +98,13 @@ t.test('waiting counts the queued, parked and active deliveries of each webhook'
 
 t.test('a transaction that holds the row of a webhook stops no delivery', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   const lastSuccess = async () => (await ask('GET', `/${id}`)).body.lastSuccessAt
   await app.svc.transaction(async (db) => {
     await app.svc.webhooks.update({ id, label: 'held' }, { db })
     await app.svc.events.publish('order.created', {})
-    await until(
-      async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body,
-      (rows) => rows.length === 1,
-    )
+    await untilCount(1, async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body)
   })
   t.ok(await until(lastSuccess))
 })

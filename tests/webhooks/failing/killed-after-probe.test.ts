@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
@@ -17,8 +17,7 @@ t.test(
     const child = fork(join(import.meta.dirname, 'probing-process.ts'), [database])
     t.teardown(() => child.kill('SIGKILL'))
     await once(child, 'message')
-    const receiver = await openReceiver({ answer: 500 })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: 500 })
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
     await until(async () => (await ask('GET', `/${id}`)).body.active === false)

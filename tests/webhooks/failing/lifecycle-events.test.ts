@@ -1,6 +1,6 @@
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
 const once = { core: { worker: { maxAttempts: 1 } } }
@@ -70,10 +70,7 @@ t.test('a dead delivery of a lifecycle event publishes no event', async (t) => {
   t.teardown(() => broken.close())
   const { id } = await register(broken.url, ['order.created', 'svc.delivery.dead'])
   await app.svc.events.publish('order.created', {})
-  const dead = await until(
-    async () => (await ask('GET', `/${id}/dead-letters`)).body,
-    (rows) => rows.length === 2,
-  )
+  const dead = await untilCount(2, async () => (await ask('GET', `/${id}/dead-letters`)).body)
   t.same(
     dead.map(({ event }: { event: string }) => event),
     ['svc.delivery.dead', 'order.created'],

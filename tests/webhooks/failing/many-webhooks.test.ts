@@ -1,6 +1,6 @@
 import t from 'tap'
 import { useCore } from '@svc/core/internal'
-import { FailingWebhooks } from '../../../packages/webhooks/src/outbound/health/failing-webhooks.ts'
+import { HealthWatch } from '../../../packages/webhooks/src/outbound/health/health-watch.ts'
 import { startHost } from '../support/host.ts'
 
 t.test('each of many webhooks is warned of before it is disabled', async (t) => {
@@ -19,8 +19,9 @@ t.test('each of many webhooks is warned of before it is disabled', async (t) => 
         set failing_since = now() - interval '1 hour', last_failure_at = now(), failed_attempts = 9`,
   )
   const settings = { failingForSeconds: 60, warnAfterSeconds: 60, minAttempts: 1 }
-  const failing = new FailingWebhooks(core, { ...settings, probeEverySeconds: null })
-  await failing.judge(ids)
+  const health = new HealthWatch(core, { ...settings, probeEverySeconds: null })
+  for (const id of ids) health.attempted(id, false)
+  await health.close()
   const published = async (name: string) => {
     const { rows } = await core.db.query(
       `select count(distinct payload::json ->> 'webhookId')::int as count

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { useCore, uuidv7, type Core, type Db } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/delivery-queue.ts'
@@ -197,8 +197,7 @@ t.test(
     const autoDisable = { failingForSeconds: 3600, probeEverySeconds: 0.5 }
     const { app, register } = await startHost(t, { autoDisable })
     const core = await useCore(app)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await register(receiver.url)
     await manyRetries(core, id)
     await until(() => areAllDue(core))

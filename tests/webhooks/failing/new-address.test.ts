@@ -2,7 +2,7 @@
 import { advance, receiver as openReceiver } from '@svc/testing'
 import { useCore } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { scene } from './support/scene.ts'
 
 /** A receiver that answers only when it is told to. */
@@ -29,10 +29,7 @@ t.test('failures at the old address do not count against the new one', async (t)
   await slow.waitFor(1)
   t.equal((await ask('PATCH', `/${id}`, { url: receiver.url })).status, 200)
   answer(500)
-  await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  await untilCount(1, async () => (await ask('GET', `/${id}/deliveries`)).body)
   // It writes all results before it goes on.
   await advance(app, 0.001)
   t.match(await shown(), { failingSince: null, lastFailureAt: null })
@@ -56,10 +53,7 @@ t.test('a probe that reaches the old address does not resume the webhook', async
   await slow.waitFor(1)
   t.equal((await ask('PATCH', `/${id}`, { url: receiver.url })).status, 200)
   answer(200)
-  await until(
-    async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body,
-    (rows) => rows.length === 1,
-  )
+  await untilCount(1, async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body)
   await advance(app, 0.001)
   t.match(await shown(), { active: false, disabledReason: 'failing', lastSuccessAt: null })
 })

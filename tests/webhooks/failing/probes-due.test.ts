@@ -1,4 +1,4 @@
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { useCore } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/delivery-queue.ts'
@@ -17,8 +17,7 @@ const autoDisable = { failingForSeconds: 3600, minAttempts: 1, probeEverySeconds
 async function disabledWebhooks(t: Test, empty: number) {
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { register, ask, database } = publisher
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   for (let n = 0; n < empty; n++) await register(receiver.url, ['order.shipped'])
   const { id } = await register(receiver.url, ['order.created'])
   t.equal((await ask('PATCH', `/${id}`, { active: false })).status, 200)
@@ -81,14 +80,13 @@ t.test('a probe that ends while its row is locked is ended by the next check', a
   const { db, underTest } = await useCore(app)
   const other = await app.svc.database.connect()
   t.teardown(() => other.release(true))
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     async answer() {
       await other.query('begin')
       await other.query(`select from ${REGISTRATIONS} for no key update`)
       return 500
     },
   })
-  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await db.query(
     `update ${REGISTRATIONS} set active = false, disabled_reason = 'failing',

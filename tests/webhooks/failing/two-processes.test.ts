@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { isIdle } from './support/scene.ts'
@@ -27,7 +27,7 @@ t.test(
     let status = 500
     let underWay = 0
     let mostUnderWay = 0
-    const receiver = await openReceiver({
+    const receiver = await openReceiver(t, {
       async answer() {
         mostUnderWay = Math.max(mostUnderWay, ++underWay)
         await pause(200)
@@ -35,7 +35,6 @@ t.test(
         return status
       },
     })
-    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     const shown = async () => (await ask('GET', `/${id}`)).body
     for (let n = 0; n < 6; n++) await app.svc.events.publish('order.created', { n })

@@ -1,7 +1,7 @@
 // promise: The feed has every event once, for all readers in the order of commits, and no open transaction of a host holds it back
 /** The feed: events in the order of their commits, read page by page and waited for. */
 import { useCore } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import pg from 'pg'
 import t from 'tap'
 import { until } from '../../support/until.ts'
@@ -311,8 +311,7 @@ t.test('an event is found by its id', async (t) => {
 
 t.test('a webhook without an address is only read', async (t) => {
   const { app, ask } = await startHost(t)
-  const target = await openReceiver()
-  t.teardown(() => target.close())
+  const target = await openReceiver(t)
   const { events, webhooks } = app.svc
   await events.publish('order.created', { n: 0 }, { id: 'before it existed' })
   const made = await ask('POST', '', { url: null, events: 'order.created' })
@@ -352,8 +351,7 @@ t.test('a webhook without an address is only read', async (t) => {
 
 t.test('what becomes of webhooks stands in the feed, for those who name it', async (t) => {
   const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const target = await openReceiver({ answer: () => 500 })
-  t.teardown(() => target.close())
+  const target = await openReceiver(t, { answer: () => 500 })
   const { webhooks, events } = app.svc
   const { id } = await webhooks.register({ url: target.url, events: '*', tenant: 'acme' })
   const { cursor } = await webhooks.feed()
@@ -428,8 +426,7 @@ t.test(
 t.test('numbers stay as they were published', async (t) => {
   const { app } = await startHost(t)
   const { events, webhooks } = app.svc
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await webhooks.register({
     url: receiver.url,
     events: '*',

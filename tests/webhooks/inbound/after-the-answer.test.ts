@@ -1,6 +1,6 @@
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 import { hostOf } from './host.ts'
@@ -43,8 +43,7 @@ t.test('a handler that throws is tried again, and its event ends as a dead lette
 })
 
 t.test('an inbound payload is delivered byte for byte to webhooks of its event', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const host = await startHost(t, { inbound, allowedEvents: ['a'] })
   const { secret } = await host.register(receiver.url)
   await host.app.inject(post)

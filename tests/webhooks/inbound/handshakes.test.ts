@@ -1,38 +1,7 @@
 import t from 'tap'
 import { providers } from '@svc/webhooks/providers'
-import { eventsOf, hostOf } from './host.ts'
+import { hostOf } from './host.ts'
 import { sign } from './received.ts'
-
-/** A POST that is signed as Slack's are. */
-const stamped = (url: string, key: string, body: string) => {
-  const seconds = String(Math.floor(Date.now() / 1000))
-  const signature = `v0=${sign(`v0:${seconds}:${body}`, key).toString('hex')}`
-  const headers = {
-    'x-slack-signature': signature,
-    'x-slack-request-timestamp': seconds,
-    'content-type': 'application/json',
-  }
-  return { method: 'POST' as const, url, headers, body }
-}
-
-t.test('Slack’s challenge is answered, and its events are published', async (t) => {
-  const { app } = await hostOf(
-    t,
-    { slack: providers.slack({ path: '/hooks/slack', secretName: 'SLACK_SIGNING_SECRET' }) },
-    { secrets: { SLACK_SIGNING_SECRET: 'k' } },
-  )
-  const slack = (body: string, key = 'k') => app.inject(stamped('/hooks/slack', key, body))
-  const challenge = '{"type":"url_verification","challenge":"3eZbrw1a"}'
-  const answer = await slack(challenge)
-  t.equal(answer.statusCode, 200)
-  t.equal(answer.body, '3eZbrw1a')
-  t.equal((await slack(challenge, 'forged')).statusCode, 401, 'after verification only')
-  t.strictSame(await eventsOf(app), [])
-  const event = '{"type":"event_callback","event_id":"Ev1"}'
-  t.equal((await slack(event)).json().status, 'accepted')
-  t.equal((await slack(event)).json().status, 'duplicate')
-  t.equal((await app.inject('/hooks/slack')).statusCode, 404)
-})
 
 t.test('a GET whose secret is not set is a 500, whatever respond returns', async (t) => {
   const { app, log } = await hostOf(t, {

@@ -54,19 +54,6 @@ t.test('the event is in the database before the sender is answered, byte for byt
   }
 })
 
-t.test('a form becomes an object, anything else a text', async (t) => {
-  const { app } = await hostOf(t, { github }, { secrets })
-  await app.inject(signed('payload=%7B%7D&a=1&a=2', 'application/x-www-form-urlencoded'))
-  await app.inject(signed('a <b>"c"</b>', 'text/xml; charset=utf-8'))
-  await app.inject(signed(Buffer.from([0xff, 0x41]), 'application/octet-stream'))
-  const { headers } = signed('', 'text/plain')
-  await app.inject({ method: 'POST', url: '/hooks/github', headers })
-  t.strictSame(
-    (await eventsOf(app)).map(({ payload }) => payload),
-    ['{"payload":"{}","a":["1","2"]}', '"a <b>\\"c\\"</b>"', '"ÿA"', '""'],
-  )
-})
-
 t.test(
   'the host’s own parsers, errors and routes are left alone beside several sources',
   async (t) => {

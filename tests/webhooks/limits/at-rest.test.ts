@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { registerWith } from './support/register-with.ts'
@@ -26,8 +26,7 @@ const RESTRICTIONS: Record<string, object[]> = {
 for (const [what, settings] of Object.entries(RESTRICTIONS)) {
   t.test(`a host with ${what} at rest sends at most ${A_SECOND} statements a second`, async (t) => {
     const host = await startHost(t)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     for (const each of settings) await registerWith(host, receiver.url, each)
     const { database, events } = host.app.svc
     await events.publish('order.created', {})

@@ -1,9 +1,9 @@
 import { useCore } from '@svc/core/internal'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost as startCoreHost } from '../../core/support/host.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHoldingReceiver } from './support/holding-receiver.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
 import { registerWith } from './support/register-with.ts'
@@ -44,8 +44,7 @@ t.test('limits that are set while deliveries wait hold for them', async (t) => {
 
 t.test('after a limit is raised or removed, waiting deliveries are sent', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR })
   await publishAll(host, 0, 12)
   await receiver.waitFor(1)
@@ -66,14 +65,12 @@ t.test('after a limit is raised or removed, waiting deliveries are sent', async 
 
 t.test('deliveries that wait for a limit do not delay others', async (t) => {
   const host = await startHost(t)
-  const limited = await openReceiver()
-  t.teardown(() => limited.close())
+  const limited = await openReceiver(t)
   const { id } = await registerWith(host, limited.url, {
     events: ['order.created'],
     rateLimit: AN_HOUR,
   })
-  const other = await openReceiver()
-  t.teardown(() => other.close())
+  const other = await openReceiver(t)
   await registerWith(host, other.url, { events: ['order.shipped'] })
   await Promise.all(upTo(500).map((n) => host.app.svc.events.publish('order.created', { n })))
   for (const n of upTo(20)) {
@@ -86,8 +83,7 @@ t.test('deliveries that wait for a limit do not delay others', async (t) => {
 
 t.test('a host with core alone publishes within the limits of webhooks', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR })
   const publisher = await startCoreHost(t, { database: host.database })
   await publishAll(publisher, 0, 5)
@@ -107,10 +103,7 @@ t.test('an ordered webhook that was paused goes on where it stopped', async (t) 
   await receiver.waitFor(1)
   await host.ask('PATCH', `/${id}`, { active: false })
   receiver.answerOne()
-  await until(
-    async () => (await host.ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  await untilCount(1, async () => (await host.ask('GET', `/${id}/deliveries`)).body)
   await host.ask('PATCH', `/${id}`, { active: true })
   await publishAll(host, 6, 8)
   for (const count of upTo(7)) {
@@ -122,8 +115,7 @@ t.test('an ordered webhook that was paused goes on where it stopped', async (t) 
 
 t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR, ordered: true })
   await publishAll(host, 0, 5)
   await receiver.waitFor(1)

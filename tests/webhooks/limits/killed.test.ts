@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 import { startHoldingReceiver } from './support/holding-receiver.ts'
@@ -13,8 +13,7 @@ const PUBLISHER = { core: { worker: { enabled: false } } }
 t.test('the attempts of a process that was killed make room within seconds', async (t) => {
   const publisher = await startHost(t, PUBLISHER)
   const receiver = await startHoldingReceiver(t)
-  const beside = await openReceiver()
-  t.teardown(() => beside.close())
+  const beside = await openReceiver(t)
   await registerWith(publisher, receiver.url, { maxInFlight: 2, events: ['order.created'] })
   await registerWith(publisher, beside.url, { events: ['order.shipped'] })
   const { publish } = publisher.app.svc.events
@@ -38,10 +37,9 @@ t.test('the attempts of a process that was killed make room within seconds', asy
 
 t.test('deliveries under way in a killed process come first again', async (t) => {
   const publisher = await startHost(t, PUBLISHER)
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer: (request) => (numbersOf([request])[0] === 2 ? 'timeout' : 200),
   })
-  t.teardown(() => receiver.close())
   await registerWith(publisher, receiver.url, { ordered: true })
   const child = await startWorkerChild(t, publisher.database)
   for (const n of upTo(6)) await publisher.app.svc.events.publish('order.created', { n })
@@ -63,8 +61,7 @@ t.test('deliveries under way in a killed process come first again', async (t) =>
 
 t.test('no span has more attempts than the limit when a process is killed in it', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await registerWith(host, receiver.url, { rateLimit: { limit: 4, perSeconds: 3 } })
   const child = await startWorkerChild(t, host.database)
   for (const n of upTo(14)) await host.app.svc.events.publish('order.created', { n })

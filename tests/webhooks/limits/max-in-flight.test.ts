@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHoldingReceiver } from './support/holding-receiver.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
 import { registerWith } from './support/register-with.ts'
@@ -31,10 +31,7 @@ t.test('redeliveries and tests wait for their turn as well', async (t) => {
   const [first] = await receiver.waitFor(1)
   receiver.answerOne()
   const deliveryId = first!.headers['x-svc-delivery-id'] as string
-  await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  await untilCount(1, async () => (await ask('GET', `/${id}/deliveries`)).body)
   t.equal((await ask('POST', `/${id}/deliveries/${deliveryId}/redeliver`)).status, 202)
   t.equal((await ask('POST', `/${id}/test`)).status, 202)
   await app.svc.events.publish('order.created', { n: 2 })

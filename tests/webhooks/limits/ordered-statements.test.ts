@@ -1,7 +1,7 @@
 // In a process of its own: it counts the statements of all clients of pg.
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
@@ -13,8 +13,7 @@ t.test(
   'deliveries of an ordered webhook that wait take a claim each, and are settled together',
   async (t) => {
     const host = await startHost(t)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     await registerWith(host, receiver.url, { ordered: true })
     const { svc } = host.app
     const statements = countStatements(t)
@@ -31,8 +30,7 @@ t.test(
 
 t.test('at a low rate the publish claims the delivery', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await registerWith(host, receiver.url, { ordered: true })
   const { events, database } = host.app.svc
   const isSettled = async () => (await database.query('select from svc_jobs.job')).rowCount === 0
@@ -56,8 +54,7 @@ t.test(
   async (t) => {
     const host = await startHost(t)
     const first = Promise.withResolvers<number>()
-    const receiver = await openReceiver({ answer: () => first.promise })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: () => first.promise })
     await registerWith(host, receiver.url, { ordered: true })
     const { svc } = host.app
     await svc.events.publish('order.created', { n: 0 })

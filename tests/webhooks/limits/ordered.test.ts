@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { began } from './support/began.ts'
 import { mostWithin } from './support/most-within.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
@@ -13,7 +13,7 @@ t.test('deliveries go out one at a time, in the order of their commits', async (
   const other = await startHost(t, { database: host.database })
   let running = 0
   let most = 0
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     async answer() {
       most = Math.max(most, ++running)
       await pause(5)
@@ -21,7 +21,6 @@ t.test('deliveries go out one at a time, in the order of their commits', async (
       return 200
     },
   })
-  t.teardown(() => receiver.close())
   await registerWith(host, receiver.url, { ordered: true })
   for (const n of upTo(40)) {
     await (n % 3 ? host : other).app.svc.events.publish('order.created', { n })
@@ -35,7 +34,7 @@ t.test('no two deliveries go out at a time, however many processes publish at on
   const other = await startHost(t, { database: host.database })
   let running = 0
   let most = 0
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     async answer() {
       most = Math.max(most, ++running)
       await pause(2)
@@ -43,7 +42,6 @@ t.test('no two deliveries go out at a time, however many processes publish at on
       return 200
     },
   })
-  t.teardown(() => receiver.close())
   await registerWith(host, receiver.url, { ordered: true })
   const publishers = [host, other, host, other].map(async ({ app }, which) => {
     for (const n of upTo(40)) {
@@ -73,8 +71,7 @@ t.test(
   'publishes of one transaction, and of one moment, keep the order of their calls',
   async (t) => {
     const { app, ...host } = await startHost(t)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     await registerWith({ app, ...host }, receiver.url, { ordered: true })
     await app.svc.transaction(async (db) => {
       for (const n of upTo(20)) await app.svc.events.publish('order.created', { n }, { db })
@@ -91,7 +88,7 @@ t.test('a delivery that is retried holds the others until it is delivered or dea
     [2, 1],
     [5, Infinity],
   ])
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer(request) {
       const [n] = numbersOf([request]) as [number]
       const left = failing.get(n) ?? 0
@@ -99,32 +96,24 @@ t.test('a delivery that is retried holds the others until it is delivered or dea
       return left > 0 ? 500 : 200
     },
   })
-  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, {
     ordered: true,
     retry: { maxAttempts: 3, delaysSeconds: [0.2] },
   })
   for (const n of upTo(8)) await host.app.svc.events.publish('order.created', { n })
   t.same(numbersOf(await receiver.waitFor(11)), [0, 1, 2, 2, 3, 4, 5, 5, 5, 6, 7])
-  await until(
-    async () => (await host.ask('GET', `/${id}/dead-letters`)).body,
-    (letters) => letters.length === 1,
-  )
+  await untilCount(1, async () => (await host.ask('GET', `/${id}/dead-letters`)).body)
 })
 
 t.test('dead letters are redriven in the order in which they died', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await registerWith(host, receiver.url, {
     ordered: true,
     retry: { maxAttempts: 1 },
   })
   for (const n of upTo(5)) await host.app.svc.events.publish('order.created', { n })
-  await until(
-    async () => (await host.ask('GET', `/${id}/dead-letters`)).body,
-    (letters) => letters.length === 5,
-  )
+  await untilCount(5, async () => (await host.ask('GET', `/${id}/dead-letters`)).body)
   receiver.answer(200)
   t.match(await host.ask('POST', `/${id}/redrive`), { status: 202, body: { redriven: 5 } })
   await host.app.svc.events.publish('order.created', { n: 5 })
@@ -134,8 +123,7 @@ t.test('dead letters are redriven in the order in which they died', async (t) =>
 t.test('an order, a rate and a cap hold together', async (t) => {
   const host = await startHost(t)
   const other = await startHost(t, { database: host.database })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await registerWith(host, receiver.url, {
     ordered: true,
     maxInFlight: 4,
@@ -152,10 +140,9 @@ t.test('an order, a rate and a cap hold together', async (t) => {
 
 t.test('a change of the webhook holds from the next delivery on', async (t) => {
   const host = await startHost(t)
-  const moved = await openReceiver()
-  t.teardown(() => moved.close())
+  const moved = await openReceiver(t)
   const change = (body: object) => host.ask('PATCH', `/${id}`, body)
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     async answer(request) {
       const [n] = numbersOf([request])
       // Each is answered when the change is committed, and others wait behind it.
@@ -164,7 +151,6 @@ t.test('a change of the webhook holds from the next delivery on', async (t) => {
       return 200
     },
   })
-  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, { ordered: true })
   await host.app.svc.transaction(async (db) => {
     for (const n of upTo(15)) await host.app.svc.events.publish('order.created', { n }, { db })
@@ -183,14 +169,13 @@ t.test('a process that closes gives the line to another', async (t) => {
   const host = await startHost(t)
   const leaving = await startHost(t, { database: host.database })
   let closed: Promise<unknown> | undefined
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     async answer(request) {
       if (numbersOf([request])[0] === 7) closed = leaving.app.close()
       await pause(5)
       return 200
     },
   })
-  t.teardown(() => receiver.close())
   await registerWith(host, receiver.url, { ordered: true })
   await leaving.app.svc.transaction(async (db) => {
     for (const n of upTo(30)) await leaving.app.svc.events.publish('order.created', { n }, { db })

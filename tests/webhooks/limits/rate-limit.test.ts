@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 import { began } from './support/began.ts'
@@ -15,8 +15,7 @@ t.test(
   async (t) => {
     const host = await startHost(t)
     const other = await startHost(t, { database: host.database })
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const rateLimit = { limit: 5, perSeconds: 1 }
     const { id } = await registerWith(host, receiver.url, { rateLimit })
     await Promise.all(
@@ -32,10 +31,9 @@ t.test(
 
 t.test('retries count as well, and a delivery that waits keeps its attempts', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer: ({ headers }) => (headers['x-svc-attempt'] === '3' ? 200 : 500),
   })
-  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, {
     rateLimit: { limit: 3, perSeconds: 1 },
     retry: { maxAttempts: 3, delaysSeconds: [0] },
@@ -49,8 +47,7 @@ t.test('retries count as well, and a delivery that waits keeps its attempts', as
 
 t.test('a slow receiver is sent no more than the limit either', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver({ answer: { delayMs: 2500 } })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: { delayMs: 2500 } })
   const rateLimit = { limit: 2, perSeconds: 1 }
   const { id } = await registerWith(host, receiver.url, { rateLimit })
   for (const n of upTo(6)) await host.app.svc.events.publish('order.created', { n })

@@ -1,4 +1,5 @@
-import { advance, drain, receiver as openReceiver } from '@svc/testing'
+import { advance, drain } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
@@ -8,8 +9,7 @@ t.test(
   'drain does not wait for what a rate holds back, and advance lets its span pass',
   async (t) => {
     const host = await startHost(t)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     await registerWith(host, receiver.url, { rateLimit: { limit: 2, perSeconds: 3600 } })
     for (const n of upTo(3)) await host.app.svc.events.publish('order.created', { n })
     await drain(host.app)
@@ -22,8 +22,7 @@ t.test(
 
 t.test('drain does not wait for what an older delivery holds back', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver({ answer: [500, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [500, 200] })
   const retry = { delaysSeconds: [600] }
   await registerWith(host, receiver.url, { ordered: true, retry })
   for (const n of upTo(3)) await host.app.svc.events.publish('order.created', { n })

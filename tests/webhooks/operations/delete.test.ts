@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
@@ -9,8 +9,7 @@ t.test(
     const { app, ask, register } = await startHost(t, {
       core: { worker: { retryDelaySeconds: 60 } },
     })
-    const receiver = await openReceiver({ answer: 500 })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: 500 })
     const { id } = await register(receiver.url)
     for (let n = 0; n < 3; n++) await app.svc.events.publish('order.created', { n })
     await until(
@@ -39,8 +38,7 @@ t.test(
 t.test('an attempt under way when its webhook is deleted is not retried', async (t) => {
   const { app, ask, register } = await startHost(t)
   const { promise: answered, resolve: answer } = Promise.withResolvers<500>()
-  const receiver = await openReceiver({ answer: () => answered })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: () => answered })
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', {})
   await receiver.waitFor(1)
@@ -65,8 +63,7 @@ t.test('an attempt under way when its webhook is deleted is not retried', async 
 async function lastAttemptUnderWay(t: Test) {
   const host = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
   const { promise: answered, resolve: answer } = Promise.withResolvers<500 | 410>()
-  const receiver = await openReceiver({ answer: () => answered })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: () => answered })
   const { id } = await host.register(receiver.url)
   await host.app.svc.events.publish('order.created', {})
   await receiver.waitFor(1)
@@ -111,8 +108,7 @@ t.test('nor does one that ends while the transaction of the deletion is open', a
 
 t.test('the dead letters of a deleted webhook are deleted', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', {})
   await until(

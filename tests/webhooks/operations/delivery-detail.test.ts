@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 
 const SECRET_OF_HEADER = 'Bearer 0123456789abcdef'
 
@@ -24,8 +24,7 @@ const attemptsOf = async (
 t.test('the request of each attempt is made again as it was sent', async (t) => {
   const host = await startHost(t, { standardWebhooks: true, defaultTransform: null })
   const { app, ask } = host
-  const receiver = await openReceiver({ answer: [500, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [500, 200] })
   const { id, secret } = await app.svc.webhooks.register({
     url: receiver.url,
     events: '*',
@@ -72,8 +71,7 @@ t.test('a body that cannot be made again is said to be missing', async (t) => {
   const own = () => ({ body: 'made' })
   const host = await startHost(t, { transforms: { own } })
   const { app } = host
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const registered = { url: receiver.url, events: ['order.created'] }
   const { id: byHost } = await app.svc.webhooks.register({ ...registered, transform: 'own' })
   const { id: builtIn } = await app.svc.webhooks.register({
@@ -132,10 +130,7 @@ t.test(
       headers: { Authorization: SECRET_OF_HEADER },
     })
     await app.svc.events.publish('order.created', {})
-    const dead = await until(
-      () => app.svc.webhooks.listDeadLetters(id),
-      (letters) => letters.length === 1,
-    )
+    const dead = await untilCount(1, () => app.svc.webhooks.listDeadLetters(id))
     const [attempt] = await attemptsOf(host, id, 1)
     for (const one of [attempt!, dead[0]!]) {
       t.equal(one.address, '127.0.0.1')

@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { svcCore } from '@svc/core'
 import { verifyDelivery } from '@svc/receiver'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
 import { startHost, type Host } from '../support/host.ts'
@@ -33,8 +33,7 @@ const stored = async ({ app }: Host): Promise<string> =>
   )
 
 t.test('secrets and values of headers are stored encrypted, and used decrypted', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const host = await hostWith(t, await freshDatabase(t), 'KEY_1')
   const made = await host.ask('POST', '', { url: receiver.url, events, headers })
   const { id, secret } = made.body
@@ -59,8 +58,7 @@ t.test('secrets and values of headers are stored encrypted, and used decrypted',
 })
 
 t.test('rows from before are used, and encrypted by reencrypt', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const database = await freshDatabase(t)
   const before = await hostWith(t, database)
   const made = await before.app.svc.webhooks.register({ url: receiver.url, events, headers })
@@ -97,8 +95,7 @@ t.test('rows from before are used, and encrypted by reencrypt', async (t) => {
 })
 
 t.test('a host without the encryption key lists webhooks and postpones deliveries', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const database = await freshDatabase(t)
   const host = await hostWith(t, database, 'KEY_1')
   const { id } = await host.app.svc.webhooks.register({ url: receiver.url, events, headers })

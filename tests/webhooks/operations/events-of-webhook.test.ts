@@ -1,5 +1,5 @@
 // The field `events` of a webhook.
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
@@ -39,8 +39,7 @@ t.test('a pattern is every event below it at any depth, once, and never one of o
   const { app, ask } = await startHost(t, { allowedEvents })
   const receivers = await Promise.all(
     ['below', 'tenant', 'filtered', 'deep', 'beside'].map(async (name) => {
-      const receiver = await openReceiver()
-      t.teardown(() => receiver.close())
+      const receiver = await openReceiver(t)
       return { name, url: receiver.url, receiver }
     }),
   )
@@ -109,8 +108,7 @@ t.test('a pattern begins a name and ends with a dot, and is not one of ours', as
 
 t.test('an event below a pattern is delivered once a host allows it', async (t) => {
   const { app, database, ask } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = (await ask('POST', '', { url: receiver.url, events: 'order.*' })).body
   await app.svc.events.publish('order.paid', { n: 1 })
   const next = await startHost(t, { database, allowedEvents: ['order.created', 'order.paid'] })
@@ -134,8 +132,7 @@ t.test(
     for (const name of ['order.paid', 'order.paid.late', 'orders.paid']) {
       await events.publish(name, { name })
     }
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = (await ask('POST', '', { url: receiver.url, events: ['order.*'] })).body
     const tried = await webhooks.tryFilter({ events: ['order.*'] })
     t.same(tried.map(({ name }) => name).toSorted(), ['order.paid', 'order.paid.late'])

@@ -3,7 +3,8 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { verifyDelivery } from '@svc/receiver'
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
+import type { ReceivedRequest } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 
 const OLD = 'acme-has-had-this-secret!'
@@ -15,8 +16,7 @@ const opens = ({ headers, raw: body }: ReceivedRequest, secret: string) =>
 
 t.test('a given secret signs as it is, and is shown as any other', async (t) => {
   const { app, ask } = await startHost(t, { standardWebhooks: true })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const standard = `whsec_${randomBytes(24).toString('base64')}`
   for (const secret of [OLD, standard, '!'.repeat(16), '~'.repeat(256)]) {
     const made = await ask('POST', '', { url: receiver.url, events, secret })
@@ -40,8 +40,7 @@ t.test('a given secret signs as it is, and is shown as any other', async (t) => 
 
 t.test('a rotation takes a given secret too, and both sign for a while', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id, secret: first } = await register(receiver.url)
   const rotated = await ask('POST', `/${id}/rotate-secret`, { secret: OLD, overlapSeconds: 600 })
   t.match(rotated, { status: 200, body: { id, secret: OLD } })

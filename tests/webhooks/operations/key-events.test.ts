@@ -4,9 +4,9 @@ import t, { type Test } from 'tap'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { until } from '../../support/until.ts'
+import { untilCount } from '../../support/until.ts'
 
 const EVENT = 'svc.key.created'
 const REFUSED = {
@@ -48,15 +48,11 @@ async function startGuarded(t: Test) {
 for (const tenant of ['acme', null]) {
   t.test(`${tenant ?? 'the operator'}: events about keys need a scope for keys`, async (t) => {
     const { app, keyOf, asker } = await startGuarded(t)
-    const receiver = await openReceiver({ answer: 400 })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: 400 })
     const url = receiver.url
     const { id } = await app.svc.webhooks.register({ url, events: [EVENT], tenant })
     const manages = asker(await keyOf(tenant, ['webhooks:manage']))
-    const [dead] = await until(
-      () => app.svc.webhooks.listDeadLetters(id),
-      (letters) => letters.length === 1,
-    )
+    const [dead] = await untilCount(1, () => app.svc.webhooks.listDeadLetters(id))
     const changes = [
       ['POST', '', { url, events: ['order.created', EVENT] }],
       ['PATCH', `/${id}`, { events: [EVENT] }],

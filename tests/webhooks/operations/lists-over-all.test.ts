@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import type { DeliveryAttempt } from '@svc/webhooks'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 
 interface Listed extends DeliveryAttempt {
   payload: { n: number }
@@ -11,10 +11,8 @@ interface Listed extends DeliveryAttempt {
 /** Two webhooks, of which one fails at once with 503, and a third of the tenant acme. */
 async function busyHost(t: Test): Promise<Host & { good: string; bad: string; acme: string }> {
   const host = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
-  const broken = await openReceiver({ answer: 503 })
-  t.teardown(() => broken.close())
+  const receiver = await openReceiver(t)
+  const broken = await openReceiver(t, { answer: 503 })
   const good = (await host.register(receiver.url)).id
   const bad = (await host.register(broken.url, ['order.shipped'])).id
   const { svc } = host.app
@@ -23,10 +21,7 @@ async function busyHost(t: Test): Promise<Host & { good: string; bad: string; ac
   await svc.events.publish('order.created', { n: 1 }, { id: 'first' })
   await svc.events.publish('order.shipped', { n: 2 })
   await svc.events.publish('order.created', { n: 3 }, { id: 'first', tenant: 'acme' })
-  await until(
-    () => svc.webhooks.listDeliveries(),
-    (attempts) => attempts.length === 5,
-  )
+  await untilCount(5, () => svc.webhooks.listDeliveries())
   return { ...host, good, bad, acme }
 }
 
@@ -83,10 +78,8 @@ t.test('with latest each delivery is in the list once, as its latest attempt', a
   const worker = { maxAttempts: 3, retryDelaySeconds: 0, retryBackoff: false }
   const { app, ask, register } = await startHost(t, { core: { worker } })
   const { svc } = app
-  const good = await openReceiver()
-  t.teardown(() => good.close())
-  const broken = await openReceiver({ answer: 503 })
-  t.teardown(() => broken.close())
+  const good = await openReceiver(t)
+  const broken = await openReceiver(t, { answer: 503 })
   await register(good.url)
   const { id: bad } = await register(broken.url)
   for (const n of [1, 2, 3]) await svc.events.publish('order.created', { n })
@@ -145,17 +138,13 @@ t.test('a list includes rows of since, and none of until', async (t) => {
 
 t.test('the dead letters of all webhooks are filtered as the log is', async (t) => {
   const { ask, app, bad } = await busyHost(t)
-  const broken = await openReceiver({ answer: 500 })
-  t.teardown(() => broken.close())
+  const broken = await openReceiver(t, { answer: 500 })
   const of = { url: broken.url, events: ['order.created'], tenant: 'acme' }
   const { id: acme } = await app.svc.webhooks.register(of)
   await app.svc.events.publish('order.created', { n: 4 }, { id: 'fourth', tenant: 'acme' })
   const list = async (query: string): Promise<Listed[]> =>
     (await ask('GET', `/dead-letters${query}`)).body
-  const all = await until(
-    () => list(''),
-    (rows) => rows.length === 2,
-  )
+  const all = await untilCount(2, () => list(''))
   t.same(
     all.map(({ webhookId }) => webhookId),
     [acme, bad],
@@ -193,9 +182,6 @@ t.test('rows of a webhook that is deleted stay with its tenant', async (t) => {
   await svc.webhooks.update({ id, active: false })
   await svc.webhooks.test(id)
   await svc.webhooks.delete(id)
-  const listed = await until(
-    () => svc.webhooks.listDeliveries({ tenant: 'acme' }),
-    (rows) => rows.length === 1,
-  )
+  const listed = await untilCount(1, () => svc.webhooks.listDeliveries({ tenant: 'acme' }))
   t.match(listed, [{ webhookId: id, status: 'skipped' }])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
@@ -66,10 +66,9 @@ t.test('a page limit other than 1 to 1000, or a wrong cursor, is a 400', async (
 
 t.test('the delivery log is listed newest first, by status, event and delivery', async (t) => {
   const { ask, app, register } = await startHost(t, { core: { worker: { maxAttempts: 2 } } })
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer: ({ headers }) => (headers['x-svc-event'] === 'order.shipped' ? 500 : 200),
   })
-  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   const other = await register(receiver.url, ['order.created'])
   for (let n = 0; n < 3; n++) await app.svc.events.publish('order.created', { n })

@@ -2,9 +2,9 @@
 import t from 'tap'
 import { InvalidInput } from '@svc/core'
 import type { SvcWebhooks } from '@svc/webhooks'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 
 type Within = ReturnType<SvcWebhooks['as']>
 
@@ -99,8 +99,7 @@ t.test('no operation on behalf of a tenant reaches another one', async (t) => {
       sender: { path: '/hook', publishAs: event, verify: () => true, tenant: () => 'acme' },
     },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { webhooks } = app.svc
   const { id: webhookId } = await webhooks.register({
     url: receiver.url,
@@ -108,14 +107,8 @@ t.test('no operation on behalf of a tenant reaches another one', async (t) => {
     tenant: 'acme',
   })
   await app.inject({ method: 'POST', url: '/hook', payload: { n: 1 } })
-  const [attempt] = await until(
-    () => webhooks.listDeliveries(webhookId),
-    (attempts) => attempts.length === 1,
-  )
-  const [request] = await until(
-    () => webhooks.listInbound(),
-    (requests) => requests.length === 1,
-  )
+  const [attempt] = await untilCount(1, () => webhooks.listDeliveries(webhookId))
+  const [request] = await untilCount(1, () => webhooks.listInbound())
   const { deliveryId, eventId } = attempt!
   const victim = { webhookId, deliveryId, eventId: eventId!, requestId: request!.id }
   // How its attempts go is written in the background.

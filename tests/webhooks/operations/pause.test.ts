@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 
 t.test('while a webhook is paused its deliveries wait, and none is lost', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
-  const receiver = await openReceiver({ answer: 503 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 503 })
   const { id } = await register(receiver.url)
   for (let n = 0; n < 10; n++) await app.svc.events.publish('order.created', { n })
   await receiver.waitFor(10)
@@ -39,14 +38,10 @@ t.test('while a webhook is paused its deliveries wait, and none is lost', async 
 
 t.test('on a paused webhook redrive and redeliver are accepted, and wait', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
-  const [dead] = await until(
-    async () => (await ask('GET', `/${id}/dead-letters`)).body,
-    (rows) => rows.length === 1,
-  )
+  const [dead] = await untilCount(1, async () => (await ask('GET', `/${id}/dead-letters`)).body)
   await ask('PATCH', `/${id}`, { active: false })
   receiver.answer(200)
 
@@ -65,10 +60,8 @@ t.test('on a paused webhook redrive and redeliver are accepted, and wait', async
 
 t.test('a change of url and events holds for the next publish', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const first = await openReceiver()
-  t.teardown(() => first.close())
-  const second = await openReceiver()
-  t.teardown(() => second.close())
+  const first = await openReceiver(t)
+  const second = await openReceiver(t)
   const { id } = await register(first.url, ['order.created'])
   await app.svc.events.publish('order.created', {})
   await first.waitFor(1)
@@ -83,8 +76,7 @@ t.test('a change of url and events holds for the next publish', async (t) => {
 
 t.test('after a change of the url, failed deliveries are sent to it at once', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
-  const broken = await openReceiver({ answer: 500 })
-  t.teardown(() => broken.close())
+  const broken = await openReceiver(t, { answer: 500 })
   const { id } = await register(broken.url)
   for (let n = 0; n < 30; n++) await app.svc.events.publish('order.created', { n })
   const isOpen = async () => {
@@ -94,8 +86,7 @@ t.test('after a change of the url, failed deliveries are sent to it at once', as
     return rowCount === 1
   }
   await until(isOpen, Boolean)
-  const healthy = await openReceiver()
-  t.teardown(() => healthy.close())
+  const healthy = await openReceiver(t)
   await ask('PATCH', `/${id}`, { url: healthy.url })
   t.equal((await healthy.waitFor(30)).length >= 30, true)
 })
@@ -103,8 +94,7 @@ t.test('after a change of the url, failed deliveries are sent to it at once', as
 t.test('waiting deliveries of a paused webhook are not scanned by fetches', async (t) => {
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { app, ask, register } = publisher
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   for (let n = 0; n < 3; n++) await app.svc.events.publish('order.created', { n })
   await ask('PATCH', `/${id}`, { active: false })

@@ -1,9 +1,9 @@
 // promise: While all, a tenant or a handler is paused, no attempt begins in any process, and nothing is lost or used up; the order stays
 /** Stop and go: everything, one tenant, one subscription, in every process. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import t, { type Test } from 'tap'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
 /** In every process within a second, and what would begin then shows soon. */
@@ -12,8 +12,7 @@ const QUIET_MS = 1500
 const twoHosts = async (t: Test) => {
   const one = await startHost(t)
   const two = await startHost(t, { database: one.database })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   return { one, two, receiver }
 }
 const numbersOf = (requests: readonly { body: unknown }[]): number[] =>
@@ -65,9 +64,8 @@ t.test(
     await receiver.waitFor(before + 13)
     const numbers = numbersOf(receiver.received.slice(before)).filter((n) => n !== undefined)
     t.same(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'in their order')
-    const attempts = await until(
-      () => webhooks.listDeliveries(ordered.id),
-      (all) => all.length === receiver.received.length,
+    const attempts = await untilCount(receiver.received.length, () =>
+      webhooks.listDeliveries(ordered.id),
     )
     t.same(
       attempts
@@ -191,10 +189,7 @@ t.test('restricted webhooks of a paused tenant wait, whatever is changed meanwhi
   t.equal(receiver.received.length, before)
   await one.app.svc.webhooks.resumeAll({ tenant: 'acme' })
   for (const { id } of all) {
-    const attempts = await until(
-      () => webhooks.listDeliveries(id),
-      (list) => list.length === 20,
-    )
+    const attempts = await untilCount(20, () => webhooks.listDeliveries(id))
     t.ok(attempts.every(({ attempt, status }) => attempt === 1 && status === 'delivered'))
   }
   t.equal(receiver.received.length, 60, 'none twice')

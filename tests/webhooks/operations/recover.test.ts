@@ -1,8 +1,8 @@
 import t from 'tap'
 import { useCore } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { recoverMissed } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'
 import { startHost } from '../support/host.ts'
 
@@ -36,9 +36,8 @@ t.test('dead letters of a span are counted, and delivered under their delivery i
     [first?.deliveryId],
   )
   await receiver.waitFor(7)
-  const log = await until(
-    () => host.app.svc.webhooks.listDeliveries({ webhookId: id, status: 'delivered' }),
-    (attempts) => attempts.length === 3,
+  const log = await untilCount(3, () =>
+    host.app.svc.webhooks.listDeliveries({ webhookId: id, status: 'delivered' }),
   )
   t.same([...new Set(log.map(({ attempt }) => attempt))], [2], 'the numbers of attempts go on')
   t.match(await host.app.svc.audit.list({ action: 'webhook.recover' }), [
@@ -76,10 +75,7 @@ t.test('a recovery keeps its rate', async (t) => {
 t.test('a recovery of failed deliveries attempts them now', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 5, 3600)
   for (let n = 0; n < 3; n++) await host.app.svc.events.publish('order.created', { n })
-  await until(
-    () => host.app.svc.webhooks.listDeliveries(id),
-    (attempts) => attempts.length === 3,
-  )
+  await untilCount(3, () => host.app.svc.webhooks.listDeliveries(id))
   repair()
   const before = { what: 'failed', since, until: '2020-01-02T00:00:00Z' }
   t.match((await host.ask('POST', `/${id}/recover`, before)).body, { deliveries: 0 })
@@ -100,8 +96,7 @@ t.test(
     for (let n = 0; n < 5; n++) await events.publish('order.created', { n, size: n % 2 })
     await events.publish('order.shipped', { n: 9, size: 1 })
     await events.publish('order.created', { n: 8, size: 1 }, { tenant: 'acme' })
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await webhooks.register({
       url: receiver.url,
       events: ['order.created'],
@@ -131,8 +126,7 @@ t.test('a tenant gets the events of its own that it has missed', async (t) => {
   const { events, webhooks } = host.app.svc
   await events.publish('order.created', { n: 1 }, { tenant: 'acme' })
   await events.publish('order.created', { n: 2 })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const of = { url: receiver.url, events: ['*'], tenant: 'acme' }
   const { id } = await webhooks.register(of)
   t.match(await webhooks.recover({ id, what: 'missing', since }), { deliveries: 1 })
@@ -161,8 +155,7 @@ t.test('missing events are deleted with their recovery', async (t) => {
 t.test('an event whose publish saw the webhook as inactive is recovered', async (t) => {
   const host = await startHost(t)
   const { svc } = host.app
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await host.register(receiver.url)
   await svc.webhooks.update({ id, active: false })
   const core = await useCore(host.app)

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
-import { advance, receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
+import { advance, type ReceivedRequest } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
 
 const opens = ({ headers, raw: body }: ReceivedRequest, secret: string): boolean => {
@@ -25,8 +26,7 @@ const opensStandard = ({ headers, raw: body }: ReceivedRequest, secret: string):
 
 t.test('after a rotation both secrets sign for a while', async (t) => {
   const { ask, register, app } = await startHost(t, { standardWebhooks: true })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id, secret: old, updatedAt } = await register(receiver.url)
 
   const { status, body } = await ask('POST', `/${id}/rotate-secret`)
@@ -49,8 +49,7 @@ t.test('after a rotation both secrets sign for a while', async (t) => {
 
 t.test('with an overlap of none, and after the overlap, only the new secret signs', async (t) => {
   const { ask, register, app } = await startHost(t, { standardWebhooks: true })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id, secret: old } = await register(receiver.url)
   const rotated = await ask('POST', `/${id}/rotate-secret`, { overlapSeconds: 0 })
   await app.svc.events.publish('order.created', {})
@@ -73,8 +72,7 @@ t.test('with an overlap of none, and after the overlap, only the new secret sign
 
 t.test('a secret signs until its own overlap ends, however often it is rotated', async (t) => {
   const { register, app } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id, secret: first } = await register(receiver.url)
   const rotate = async (overlapSeconds: number) =>
     (await app.svc.webhooks.rotateSecret({ id, overlapSeconds })).secret
@@ -112,8 +110,7 @@ t.test('a secret signs until its own overlap ends, however often it is rotated',
 
 t.test('a webhook has five secrets at most that sign', async (t) => {
   const { ask, register, app } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id, secret } = await register(receiver.url)
   const rotate = (overlapSeconds: number) => ask('POST', `/${id}/rotate-secret`, { overlapSeconds })
   for (const overlapSeconds of [3000, 100, 3000, 3000]) {
@@ -135,8 +132,7 @@ t.test('a webhook has five secrets at most that sign', async (t) => {
 
 t.test('rotations at the same time lose no secret', async (t) => {
   const { register, app } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id, secret } = await register(receiver.url)
   const made = await Promise.all([1, 2, 3].map(() => app.svc.webhooks.rotateSecret({ id })))
   await app.svc.events.publish('order.created', {})
@@ -161,8 +157,7 @@ t.test('a wrong overlap is a 400', async (t) => {
 
 t.test('the official library of Standard Webhooks verifies our deliveries', async (t) => {
   const { register, app } = await startHost(t, { standardWebhooks: true })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { secret } = await register(receiver.url)
   await app.svc.events.publish('order.created', { text: 'żółć 😀' })
   const [request] = await receiver.waitFor(1)

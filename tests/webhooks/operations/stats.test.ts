@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Stats } from '@svc/webhooks'
 import { useCore, type Db } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/delivery-queue.ts'
 import { THE_PROCESS } from '../../../packages/webhooks/src/operations/caller.ts'
 import { statsOperation } from '../../../packages/webhooks/src/operations/stats.ts'
@@ -13,7 +13,7 @@ import {
   rollUpRecent,
 } from '../../../packages/webhooks/src/tables/stats.ts'
 import { nodesOf } from '../../support/query-plans.ts'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { startWorkerChild } from '../limits/support/worker-child.ts'
 
@@ -31,20 +31,16 @@ const sumOf = (stats: Stats) =>
 t.test('the statistics are those of the log, before and after they are rolled up', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 2 } } })
   const { svc } = app
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer: ({ headers }) => (headers['x-svc-event'] === 'order.shipped' ? 500 : 200),
   })
-  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   const of = { url: receiver.url, events: ['order.created'], tenant: 'acme' }
   const acme = await svc.webhooks.register(of)
   for (let n = 0; n < 5; n++) await svc.events.publish('order.created', { n })
   await svc.events.publish('order.shipped', {})
   await svc.events.publish('order.created', {}, { tenant: 'acme' })
-  await until(
-    () => svc.webhooks.listDeliveries(),
-    (attempts) => attempts.length === 9,
-  )
+  await untilCount(9, () => svc.webhooks.listDeliveries())
   const stats = async (query = ''): Promise<Stats> => (await ask('GET', `/stats?${query}`)).body
   const expect = async (message: string) => {
     const all = await stats('by=minute')
@@ -172,8 +168,7 @@ t.test('the statistics are those of the log, whichever processes were killed', a
   const random = () => numbers.next().value
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { svc } = publisher.app
-  const receiver = await openReceiver({ answer: () => (random() < 0.3 ? 500 : 200) })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: () => (random() < 0.3 ? 500 : 200) })
   for (const tenant of ['acme', null]) {
     await svc.webhooks.register({ url: receiver.url, events: ['*'], tenant })
   }

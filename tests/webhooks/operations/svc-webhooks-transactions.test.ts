@@ -2,9 +2,9 @@
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
 import { useCore } from '@svc/core/internal'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { untilCount } from '../../support/until.ts'
 
 const URL = 'https://receiver.example/'
 
@@ -27,22 +27,17 @@ async function inTransaction(
 /** A webhook, and a delivery of it that is dead. */
 async function startWithDeadLetter(t: Test) {
   const host = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await host.register(receiver.url)
   await host.app.svc.events.publish('order.created', { n: 1 })
-  const [dead] = await until(
-    () => host.app.svc.webhooks.listDeadLetters(id),
-    (letters) => letters.length === 1,
-  )
+  const [dead] = await untilCount(1, () => host.app.svc.webhooks.listDeadLetters(id))
   receiver.answer(200)
   return { host, receiver, id, deliveryId: dead!.deliveryId }
 }
 
 t.test('a webhook that is registered in a transaction is there after its commit', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { webhooks, events } = host.app.svc
   const register = (db: Db) =>
     webhooks.register({ url: receiver.url, events: ['order.created'] }, { db })
@@ -137,8 +132,7 @@ t.test('workers are woken after the commit of svc.transaction, and not before', 
 t.test('a webhook can be tried out in the transaction that registers it', async (t) => {
   const host = await startHost(t)
   const { webhooks } = host.app.svc
-  const receiver = await openReceiver({ answer: 404 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 404 })
   const attempt = {
     event: 'webhook.test',
     payload: {},

@@ -1,7 +1,7 @@
 // Clients may write a UUID in upper case (RFC 9562, section 4).
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
@@ -10,8 +10,7 @@ const encrypted = { secrets: () => secret, encryption: { secretNames: ['KEY'] } 
 
 for (const [name, core] of Object.entries({ encrypted, 'not encrypted': {} })) {
   t.test(`each operation takes an id in upper case: secrets ${name}`, async (t) => {
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { app, ask, register } = await startHost(t, { core })
     const { id, secret: first } = await register(receiver.url)
     const upper = id.toUpperCase()

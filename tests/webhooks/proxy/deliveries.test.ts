@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { startProxy } from './connect-proxy.ts'
@@ -12,8 +12,7 @@ t.test('deliveries leave through the proxy, with its credentials', async (t) => 
     proxy: { url: proxy.url, secretName: 'PROXY_LOGIN' },
     core: { secrets },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   await receiver.waitFor(1)
@@ -31,8 +30,7 @@ t.test(
       autoDisable: { failingForSeconds: 0.1, minAttempts: 1 },
       core: { worker: { maxAttempts: 1 } },
     })
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
     const deliveries = async () => (await ask('GET', `/${id}/deliveries`)).body
@@ -58,8 +56,7 @@ t.test(
       proxy: { url: proxy.url },
       core: { worker: { maxAttempts: 5 } },
     })
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const retry = { maxAttempts: 1 }
     const input = { url: receiver.url, events: ['order.created'], retry }
     const { id } = await app.svc.webhooks.register(input)
@@ -89,8 +86,7 @@ t.test('a proxy that fails for a moment uses up no attempt of an old delivery', 
     proxy: { url: proxy.url },
     core: { worker: { maxAttempts: 1 } },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   const deliveries = async () => (await ask('GET', `/${id}/deliveries`)).body

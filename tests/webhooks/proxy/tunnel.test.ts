@@ -10,9 +10,9 @@ import { createServer } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { createAddressFilter } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import { ConnectPhases } from '../../../packages/webhooks/src/outbound/http/connect-phases.ts'
+import { ConnectPhases } from '../../../packages/webhooks/src/outbound/http/connecting.ts'
 import { tunnelConnector } from '../../../packages/webhooks/src/outbound/http/connector.ts'
 import { createPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
 import { createFetch } from '../../../packages/webhooks/src/outbound/http/fetch.ts'
@@ -67,8 +67,7 @@ async function secureReceiver(t: Test, certificate = 'receiver') {
 t.test('the proxy gets a CONNECT to the checked address, for http and https', async (t) => {
   const proxy = await startProxy(t)
   const { send } = opened(t, proxy.url)
-  const plain = await openReceiver()
-  t.teardown(() => plain.close())
+  const plain = await openReceiver(t)
   const { port } = new URL(plain.url)
   t.match(await send(`http://receiver.test:${port}/hook`), { statusCode: 200, failure: null })
   t.equal(plain.received[0]!.headers.host, `receiver.test:${port}`)
@@ -107,8 +106,7 @@ t.test('a blocked address never reaches the proxy', async (t) => {
 
 t.test('each failure of the proxy counts as ours, not as the receiver’s', async (t) => {
   const proxy = await startProxy(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { send, faults } = opened(t, proxy.url)
   for (const status of [407, 403, 502]) {
     proxy.answer = () => status
@@ -133,8 +131,7 @@ t.test('each failure of the proxy counts as ours, not as the receiver’s', asyn
 
 t.test('a silent proxy counts as a failure of the proxy, a silent receiver does not', async (t) => {
   const proxy = await startProxy(t)
-  const receiver = await openReceiver({ answer: 'timeout' })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 'timeout' })
   const { send } = opened(t, proxy.url, { timeoutMs: 5000 })
   const silent = await send(receiver.url)
   t.match(silent, { failure: 'timeout' })
@@ -146,8 +143,7 @@ t.test('a silent proxy counts as a failure of the proxy, a silent receiver does 
 
 t.test('if the proxy cannot reach one address of a name, the next one is tried', async (t) => {
   const proxy = await startProxy(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { port } = new URL(receiver.url)
   proxy.answer = (target) => (target.startsWith('127.0.0.2:') ? 503 : 200)
   const { send } = opened(t, proxy.url, {

@@ -4,7 +4,7 @@ import { defineEvents, svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
 
@@ -37,8 +37,7 @@ t.test('the events are listed with descriptions, schemas and examples', async (t
 })
 
 t.test('the operation test sends the example of an event', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { ask, register, app } = await startHost(t, { allowedEvents, core: { events } })
   const { id, secret } = await register(receiver.url, ['order.other'])
   receiver.secret = secret

@@ -2,7 +2,7 @@
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
@@ -47,8 +47,7 @@ t.test('the public keys of a webhook need no API key, and the events need one', 
 
 t.test('the JSON Web Key of a webhook verifies its deliveries', async (t) => {
   const { app, ask } = await startGuarded(t, { secretName: 'SIGNING_KEY' })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await app.svc.webhooks.register({ url: receiver.url, events: ['a'] })
   const { body } = await ask(`/jwks.json?webhookId=${id}`)
   const [jwk, ...others] = body.keys

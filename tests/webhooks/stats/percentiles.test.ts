@@ -1,5 +1,5 @@
 import t from 'tap'
-import { percentilesOf } from '../../../packages/webhooks/src/stats/percentiles.ts'
+import { percentilesOf } from '../../../packages/webhooks/src/operations/stats.ts'
 import { BOUNDS } from '../../../packages/webhooks/src/tables/stats.ts'
 
 /** The counts of buckets, as Postgres keeps them: each duration up to and with the bound of its bucket. */

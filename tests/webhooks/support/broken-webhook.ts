@@ -1,8 +1,9 @@
 /** A webhook whose receiver is down for a while, and the recoveries of what it has not got. */
-import { receiver as openReceiver, type ReceivedRequest, type Receiver } from '@svc/testing'
+import type { ReceivedRequest, Receiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import type { WebhookRecovery } from '@svc/webhooks'
 import type { Test } from 'tap'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { startHost, type Host } from './host.ts'
 
 export const since = '2020-01-01T00:00:00Z'
@@ -21,8 +22,7 @@ export async function brokenWebhook(
   retryDelaySeconds: number,
 ): Promise<BrokenWebhook> {
   const host = await startHost(t, { core: { worker: { maxAttempts, retryDelaySeconds } } })
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await host.register(receiver.url)
   return {
     host,
@@ -33,10 +33,7 @@ export async function brokenWebhook(
 }
 
 export async function deadLettersOf(host: Host, id: string, count: number): Promise<void> {
-  await until(
-    () => host.app.svc.webhooks.listDeadLetters(id),
-    (letters) => letters.length === count,
-  )
+  await untilCount(count, () => host.app.svc.webhooks.listDeadLetters(id))
 }
 
 export const idOf = ({ headers }: ReceivedRequest): string => String(headers['x-svc-delivery-id'])

@@ -4,7 +4,7 @@ import {
   listInboundRows,
   sweepInboundRows,
 } from '../../../packages/webhooks/src/tables/inbound-log.ts'
-import { UnwrittenRows } from '../../../packages/webhooks/src/inbound/unwritten-rows.ts'
+import { UnwrittenRows } from '../../../packages/webhooks/src/inbound/request-log.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { rowAt } from '../support/inbound-row.ts'

@@ -1,21 +1,17 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../../support/until.ts'
+import { untilCount } from '../../support/until.ts'
 
 t.test(
   'an event that is delivered once more is kept as long as that shows in the log',
   async (t) => {
     const { app, ask, register } = await startHost(t, { deliveryLogRetentionDays: 20 })
     const { database } = app.svc
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
-    const [row] = await until(
-      async () => (await ask('GET', `/${id}/deliveries`)).body,
-      (rows) => rows.length === 1,
-    )
+    const [row] = await untilCount(1, async () => (await ask('GET', `/${id}/deliveries`)).body)
     await database.query(`update svc."__svc.events" set published_at = now() - interval '19 days'`)
 
     await ask('POST', `/${id}/deliveries/${row.deliveryId}/redeliver`)
@@ -27,23 +23,16 @@ t.test(
   'the event of a redriven dead letter is kept as long as its delivery shows in the log',
   async (t) => {
     const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-    const receiver = await openReceiver({ answer: 500 })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: 500 })
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
-    await until(
-      async () => (await ask('GET', `/${id}/dead-letters`)).body,
-      (letters) => letters.length === 1,
-    )
+    await untilCount(1, async () => (await ask('GET', `/${id}/dead-letters`)).body)
     await app.svc.database.query(
       `update svc."__svc.events" set published_at = now() - interval '80 days'`,
     )
     receiver.answer(200)
     await ask('POST', `/${id}/redrive`)
-    const rows = await until(
-      async () => (await ask('GET', `/${id}/deliveries`)).body,
-      (found) => found.length === 2,
-    )
+    const rows = await untilCount(2, async () => (await ask('GET', `/${id}/deliveries`)).body)
     t.match(rows[0], { status: 'delivered', payload: { n: 1 } })
     t.ok((await keptFor(app.svc.database)) > 29.9)
   },
@@ -51,14 +40,10 @@ t.test(
 
 t.test('the retention of an event of today is not extended', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
-  await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  await untilCount(1, async () => (await ask('GET', `/${id}/deliveries`)).body)
   t.equal(await keptFor(app.svc.database), null)
 })
 

@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { context, createContextKey, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { registerSdk } from '../../support/open-telemetry.ts'
 import { startHost } from '../support/host.ts'
 
@@ -17,8 +17,7 @@ const linksOf = (span: { links: { context: { spanId: string } }[] } | undefined)
 t.test(
   'the trace of a request goes on in the attempts of a delivery, and at its receiver',
   async (t) => {
-    const receiver = await openReceiver({ answer: [503, 204] })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: [503, 204] })
     const { app, register } = await startHost(t, { propagateTraceContext: true })
     const webhook = await register(receiver.url)
     const request = tracer.startSpan('POST /orders')
@@ -72,8 +71,7 @@ t.test(
 )
 
 t.test('a delivery has trace headers only if the host sets the option', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { app, register } = await startHost(t)
   await register(receiver.url)
   // What instrumentations of undici ask before they make a span and send their own header.
@@ -89,8 +87,7 @@ t.test('a delivery has trace headers only if the host sets the option', async (t
 })
 
 t.test('a webhook keeps a header of its own that is named traceparent', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { app } = await startHost(t, { propagateTraceContext: true })
   const headers = { Traceparent: 'its own' }
   await app.svc.webhooks.register({ url: receiver.url, events: ['order.created'], headers })
@@ -100,8 +97,7 @@ t.test('a webhook keeps a header of its own that is named traceparent', async (t
 })
 
 t.test('an attempt that a 410 ends for good has the outcome dead', async (t) => {
-  const receiver = await openReceiver({ answer: [410] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [410] })
   const { app, register } = await startHost(t, {
     allowedEvents: ['order.gone'],
     deactivateOnGone: true,
@@ -115,8 +111,7 @@ t.test('an attempt that a 410 ends for good has the outcome dead', async (t) => 
 })
 
 t.test('a test delivery is in the trace of the request that sent it', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { app, register } = await startHost(t)
   const { id } = await register(receiver.url)
   const request = tracer.startSpan('POST /test')
@@ -126,8 +121,7 @@ t.test('a test delivery is in the trace of the request that sent it', async (t) 
 })
 
 t.test('an attempt that the host makes itself is a span of the same name', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { app, register } = await startHost(t, { propagateTraceContext: true })
   const { id: webhookId } = await register(receiver.url)
   const deliveryId = '018f0000-0000-7000-8000-000000000001'

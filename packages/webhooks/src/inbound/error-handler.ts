@@ -3,20 +3,15 @@ import { Unavailable } from '@svc/core'
 import { statusText, type ErrorText } from '@svc/core/internal'
 import { HostMistake } from '@svc/providers/internal'
 import {
-  BodyNotJson,
   BodyTooLarge,
   BodyTooSlow,
   BodyUnreadable,
-  CharsetUnsupported,
   ContentEncodingUnsupported,
   ContentTypeInvalid,
-  ContentTypeUnexpected,
   InboundFailed,
-  NoHandshake,
-  NotVerified,
+  isRefusal,
   SecretMissing,
   TargetInvalid,
-  TooManyFields,
 } from './errors.ts'
 import { Inbound, NotAnError } from './inbound.ts'
 import { outcomeOf, publishOutcome, type InboundTelemetry } from './inbound-telemetry.ts'
@@ -30,20 +25,14 @@ interface Answerable extends Error {
   statusCode?: number
 }
 
-const OURS = [
-  BodyNotJson,
+/** Those that are thrown before and after the steps of receive.ts, or by them for a fault of ours. */
+const OTHERS = [
   BodyTooLarge,
   BodyTooSlow,
   BodyUnreadable,
-  CharsetUnsupported,
-  ContentEncodingUnsupported,
   ContentTypeInvalid,
-  ContentTypeUnexpected,
-  InboundFailed,
-  NoHandshake,
-  NotVerified,
   TargetInvalid,
-  TooManyFields,
+  InboundFailed,
   Unavailable,
 ]
 
@@ -90,7 +79,8 @@ export function createErrorHandler(
 /** Undefined for an error that is neither ours nor one of Fastify's body parsers. */
 function ownError(error: Error): Answerable | undefined {
   const { code } = error as Answerable
-  if (OURS.some((Ours) => error instanceof Ours)) return error as Answerable
+  const isOurs = isRefusal(error) || OTHERS.some((Other) => error instanceof Other)
+  if (isOurs) return error as Answerable
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new BodyTooLarge({ cause: 'SVC_WEBHOOKS_BODY_TOO_LARGE' })
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new ContentTypeInvalid({ cause: code })

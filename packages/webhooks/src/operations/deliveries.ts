@@ -56,7 +56,6 @@ import { assertMayReceive, isHidden } from './key-events.ts'
 import { existing, webhookIdOf } from './webhooks.ts'
 
 export interface DeliverySettings extends AttemptSettings {
-  deliveryLogRetentionDays: number
   isBlocked: IsBlocked
   events: readonly DescribedEvent[]
 }

@@ -43,14 +43,10 @@ const NEVER_ABORTED = new AbortController().signal
 /** A request without it is still the one that was sent: nothing but its signatures depend on the body. */
 const NO_BODY = Buffer.alloc(0)
 
-export interface DetailSettings extends AttemptSettings {
-  deliveryLogRetentionDays: number
-}
-
 export function deliveryDetail(
   core: Core,
   post: Pick<Post, 'headersOf'>,
-  settings: DetailSettings,
+  settings: AttemptSettings,
 ) {
   /** The rows of a delivery, newest first. Dead letters are kept longer than the log. */
   async function rowsOf(webhookId: string, deliveryId: string): Promise<LogRow[]> {

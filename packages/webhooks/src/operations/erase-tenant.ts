@@ -17,9 +17,9 @@ import { eraseStats } from '../tables/stats.ts'
 import {
   deactivateWebhooksOf,
   deleteWebhooks,
-  findWebhookIdsOf,
   forgetDeletedWebhooks,
 } from '../tables/webhooks-of-tenant.ts'
+import { webhookIdsWithin } from '../tables/webhooks.ts'
 
 export function createTenantPart(core: Core): TenantPart {
   const { db, queues, fanOut } = core
@@ -35,7 +35,7 @@ export function createTenantPart(core: Core): TenantPart {
     },
 
     async erase(tenant) {
-      const ids = await findWebhookIdsOf(db, tenant)
+      const ids = await webhookIdsWithin(db, tenant)
       const ended = (await findAuditedTargets(db, tenant, 'webhook')).filter((id) => isUuid(id))
       const all = [...new Set([...ids, ...ended])]
       for (const id of ids) await fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })

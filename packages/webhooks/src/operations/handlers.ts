@@ -22,7 +22,7 @@ import {
   ResumeAllInput,
 } from '../handler-schemas.ts'
 import { RedriveResult } from '../delivery-schemas.ts'
-import { pauseDeliveries, pausesChanged, resumeDeliveries } from '../outbound/tenant-pause.ts'
+import { pauseDeliveries, pausesChanged, resumeDeliveries } from '../outbound/pause.ts'
 import { operation, type Caller } from './caller.ts'
 
 /** Only an operator with `admin`: a payload may be of any tenant, and an error of any part of the host. */

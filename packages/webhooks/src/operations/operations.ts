@@ -8,7 +8,6 @@ import { feedOperations } from './feed.ts'
 import { handlerOperations } from './handlers.ts'
 import type { inboundOperations } from './inbound.ts'
 import { recoveryOperations } from './recover.ts'
-import { signingOperation } from './signing.ts'
 import { statsOperation } from './stats.ts'
 import { webhookOperations, type WebhookRules } from './webhooks.ts'
 
@@ -26,7 +25,6 @@ export const outboundOperations = (
   ...deliveryOperations(core, post, settings),
   ...recoveryOperations(core, settings.deliveryLogRetentionDays),
   ...handlerOperations(core),
-  signing: signingOperation(core, settings),
   stats: statsOperation(core),
 })
 

@@ -1,9 +1,8 @@
 /** The statistics of deliveries. */
 import { narrowedReach, type Core, type Db } from '@svc/core/internal'
 import { InvalidSpan, TooManyPoints } from '../errors.ts'
-import { percentilesOf } from '../stats/percentiles.ts'
 import { Stats, StatsQuery } from '../stats-schemas.ts'
-import { readStats, type StatsRow, type StatsSelection } from '../tables/stats.ts'
+import { BOUNDS, readStats, type StatsRow, type StatsSelection } from '../tables/stats.ts'
 import { operation } from './caller.ts'
 import { hiddenFrom } from './key-events.ts'
 
@@ -112,3 +111,27 @@ const pointOf = (at: number, row: Omit<StatsRow, 'at'>) => ({
 })
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()
+
+/** `null` where nothing was counted. */
+export const percentilesOf = (counts: readonly number[]) => ({
+  p50: percentile(counts, 0.5),
+  p95: percentile(counts, 0.95),
+  p99: percentile(counts, 0.99),
+})
+
+/** The durations of a bucket count as spread evenly over it. */
+function percentile(counts: readonly number[], share: number): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return null
+  const wanted = share * total
+  let below = 0
+  for (const [bucket, count] of counts.entries()) {
+    if (count > 0 && below + count >= wanted) {
+      const from = bucket === 0 ? 0 : (BOUNDS[bucket - 1] ?? 0)
+      const to = BOUNDS[bucket] ?? from
+      return Math.round(from + ((to - from) * (wanted - below)) / count)
+    }
+    below += count
+  }
+  return null
+}

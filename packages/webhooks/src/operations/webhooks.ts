@@ -45,13 +45,14 @@ import {
   WebhookUpdate,
   WebhookWithSecret,
   type Count,
+  type DeliverySigning,
   type TenantOfWebhooks,
   type WebhookChanges,
 } from '../schemas.ts'
 import { WebhookId } from '../schema-pieces.ts'
+import { NO_TRANSFORM } from '../outbound/transforms/transform.ts'
 import { insertLogRows } from '../tables/delivery-log.ts'
 import { open, seal, sealHeaders, type SecretColumns } from '../tables/sealed-columns.ts'
-import { listTenants } from '../tables/tenants.ts'
 import {
   countWebhooks,
   countWebhooksOf,
@@ -59,6 +60,7 @@ import {
   findWebhook,
   insertWebhook,
   isPaused,
+  listTenants,
   listWebhooks,
   lockTenant,
   lockWebhook,
@@ -82,6 +84,9 @@ export interface WebhookRules extends SettingsRules {
   /** `null`: no limit. */
   maxWebhooksPerTenant: number | null
   signingKeys: SigningKeys | null
+  standardWebhooks: boolean
+  /** The transform of webhooks that name none; `null` for our own body. */
+  defaultTransform: string | null
 }
 
 export function webhookOperations(core: Core, rules: WebhookRules) {
@@ -196,6 +201,25 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
         const id = webhookIdOf(given)
         const row = existing(id, await findWebhook(core.readDb, id, by.reach))
         return shownTo(by, open(cipher, id, await counted(core.readDb, row)))
+      },
+    }),
+
+    signing: operation({
+      input: WebhookId,
+      output: shapeOf<DeliverySigning>(),
+      async run(by, given) {
+        const id = webhookIdOf(given)
+        const webhook = existing(id, await findWebhook(core.readDb, id, by.reach))
+        const named = webhook.transform ?? rules.defaultTransform
+        const transform = named === NO_TRANSFORM ? null : named
+        const made = transform === null ? undefined : rules.transforms.get(transform)
+        return {
+          headerPrefix: rules.headerPrefix,
+          transform,
+          ownSignatures: made === undefined || 'ofJson' in made || made.ownSignatures,
+          standardWebhooks: rules.standardWebhooks || signingKeys !== null,
+          publicKey: signingKeys?.publicKeyOf(id) ?? null,
+        }
       },
     }),
 

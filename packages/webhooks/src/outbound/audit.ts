@@ -8,21 +8,17 @@ interface Audited {
   id: string
   tenant?: string | null
   secret?: string
+  createdAt?: unknown
+  updatedAt?: unknown
 }
 
 /** The fields of a webhook, without its id and its times. */
-const factsOf = (webhook: object): Record<string, unknown> => {
-  const {
-    id: _id,
-    createdAt: _created,
-    updatedAt: _updated,
-    ...facts
-  } = webhook as Audited & {
-    createdAt?: unknown
-    updatedAt?: unknown
-  }
-  return facts
-}
+const factsOf = ({
+  id: _,
+  createdAt: _created,
+  updatedAt: _updated,
+  ...facts
+}: Partial<Audited>): Record<string, unknown> => facts
 
 /** Writes which fields of a webhook changed; `null` is a webhook that does not exist. */
 export async function auditChange(

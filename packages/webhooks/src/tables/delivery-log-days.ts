@@ -21,16 +21,18 @@ export async function makeLogDays(db: Db): Promise<void> {
 
 const DAY_IN_SECONDS = 24 * 3600
 
+/** For how long something is kept: the longest setting of all processes, also of those that ended within the last day. */
+export const keptDays = async (db: Db, setting: string, own: number): Promise<number> =>
+  Math.max(own, await longestDays(db, setting, DAY_IN_SECONDS))
+
 /**
- * Drops partitions of the days before the last `days`, some at a time. The longest setting of all processes
- * counts, also that of a process that ended within the last day. In a transaction. Returns whether there
- * may be more.
+ * Drops partitions of the days before the last `days`, or more if another process keeps its log for longer, some at a
+ * time. In a transaction. Returns whether there may be more.
  */
 export async function dropLogDays(db: Db, days: number): Promise<boolean> {
   await db.query(LOCK_TIMEOUT)
-  const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
   const { rows } = await db.query('select svc."__svc.webhooks.drop_log_days"($1) as dropped', [
-    Math.max(days, longest),
+    await keptDays(db, 'deliveryLogRetentionDays', days),
   ])
   return rows[0].dropped > 0
 }
@@ -77,8 +79,8 @@ export async function deleteOldLogRows(
   days: number,
   stopping?: AbortSignal,
 ): Promise<void> {
-  const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
-  const keptMs = Date.now() - Math.max(days, longest) * DAY_IN_SECONDS * 1000
+  const kept = await keptDays(db, 'deliveryLogRetentionDays', days)
+  const keptMs = Date.now() - kept * DAY_IN_SECONDS * 1000
   const oldest = firstIdOf(keptMs - (keptMs % (DAY_IN_SECONDS * 1000)))
   for (const { first, end } of await rangesOf(db)) {
     if (first >= oldest || stopping?.aborted) break

@@ -43,15 +43,18 @@ const SUMMED = `sum(delivered)::int as delivered, sum(failed)::int as failed,
   sum(skipped)::int as skipped, sum(dead)::int as dead,
   ${summed('durations')} as durations, ${summed('first_attempts')} as first_attempts`
 
-const added = (column: string): string =>
-  `array[${BUCKETS.map((bucket) => `known.${column}[${bucket + 1}] + excluded.${column}[${bucket + 1}]`).join(', ')}]`
+const combined = (column: string, operator: '+' | '-', other: string): string => {
+  const at = (table: string, bucket: number) => `${table}.${column}[${bucket + 1}]`
+  return `array[${BUCKETS.map((bucket) => `${at('known', bucket)} ${operator} ${at(other, bucket)}`).join(', ')}]`
+}
 
 const ADDED = `do update
   set delivered = known.delivered + excluded.delivered,
       failed = known.failed + excluded.failed,
       skipped = known.skipped + excluded.skipped,
       dead = known.dead + excluded.dead,
-      durations = ${added('durations')}, first_attempts = ${added('first_attempts')}`
+      durations = ${combined('durations', '+', 'excluded')},
+      first_attempts = ${combined('first_attempts', '+', 'excluded')}`
 
 const ADD_TO_KNOWN = `on conflict (period, at, webhook_id, event) ${ADDED}`
 const ADD_TO_TOTALS = `on conflict (scope, period, at, of_keys) ${ADDED}`
@@ -236,19 +239,13 @@ export async function eraseStats(db: Db, tenant: string, webhookIds: string[]): 
      update svc."__svc.webhooks.stats_totals" as known
         set delivered = known.delivered - erased.delivered, failed = known.failed - erased.failed,
             skipped = known.skipped - erased.skipped, dead = known.dead - erased.dead,
-            durations = ${lessened('durations')}, first_attempts = ${lessened('first_attempts')}
+            durations = ${combined('durations', '-', 'erased')},
+            first_attempts = ${combined('first_attempts', '-', 'erased')}
        from erased
       where known.scope = '*' and known.period = erased.period and known.at = erased.at
         and known.of_keys = erased.of_keys`,
     [tenant],
   )
-}
-
-function lessened(column: string): string {
-  const counts = BUCKETS.map(
-    (bucket) => `known.${column}[${bucket + 1}] - erased.${column}[${bucket + 1}]`,
-  )
-  return `array[${counts.join(', ')}]`
 }
 
 export interface StatsSelection {

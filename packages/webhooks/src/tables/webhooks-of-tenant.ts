@@ -15,14 +15,6 @@ export async function deactivateWebhooksOf(db: Db, tenant: string): Promise<stri
   return rows.map(({ id }: { id: string }) => id)
 }
 
-export async function findWebhookIdsOf(db: Db, tenant: string): Promise<string[]> {
-  const { rows } = await db.query(
-    `select id from svc."__svc.webhooks.registrations" where tenant = $1 order by id`,
-    [tenant],
-  )
-  return rows.map(({ id }: { id: string }) => id)
-}
-
 /** Returns how many of these there were. */
 export async function deleteWebhooks(db: Db, ids: readonly string[]): Promise<number> {
   let deleted = 0

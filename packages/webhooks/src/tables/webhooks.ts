@@ -1,8 +1,15 @@
 /** The table of webhooks: which URL wants which events. */
 import { forgetAttempts } from './webhook-health.ts'
 import type { Db } from '@svc/core'
-import { ADVISORY_LOCKS, foundBy, foundRows, withinReach, type Reach } from '@svc/core/internal'
-import type { CountedWebhooks, Page, WebhookChanges } from '../schemas.ts'
+import {
+  ADVISORY_LOCKS,
+  foundBy,
+  foundRows,
+  tenantListOf,
+  withinReach,
+  type Reach,
+} from '@svc/core/internal'
+import type { CountedWebhooks, Page, TenantOfWebhooks, WebhookChanges } from '../schemas.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
 import { asWebhook, COLUMNS, type StoredWebhook } from './webhook-row.ts'
 
@@ -39,6 +46,11 @@ const FOUND_WEBHOOKS = foundRows(
   WEBHOOKS,
   `${foundBy('words', '$6')} and ${withinReach('tenant', '$3')}`,
 )
+
+/** Tenants that have webhooks, by name. */
+export const listTenants = tenantListOf<TenantOfWebhooks>(WEBHOOKS, {
+  webhooks: { table: WEBHOOKS },
+})
 
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(

@@ -1,4 +1,4 @@
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import type { Test } from 'tap'
 import { startHost, type Host, type HostOptions } from '../../support/host.ts'
 
@@ -23,8 +23,7 @@ export async function scene(t: Test, options: HostOptions) {
       heard.push({ name, payload })
     })
   }
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const webhook = await host.register(receiver.url)
   const shown = async () => (await host.ask('GET', `/${webhook.id}`)).body
   const isDisabled = async () => (await shown()).active === false

@@ -1,7 +1,8 @@
 /** Redeliveries to another address than that of the webhook. */
 import t, { type Test } from 'tap'
 import { verifyDelivery } from '@svc/receiver'
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
+import type { ReceivedRequest } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
@@ -18,8 +19,7 @@ async function startFailing(t: Test) {
     core: { worker: { maxAttempts: 1, retryDelaySeconds: 0 } },
     autoDisable: { failingForSeconds: 3600 },
   })
-  const own = await openReceiver({ answer: 503 })
-  t.teardown(() => own.close())
+  const own = await openReceiver(t, { answer: 503 })
   const webhook = await host.app.svc.webhooks.register({
     url: own.url,
     events: ['*'],
@@ -40,8 +40,7 @@ t.test('a delivery goes to another address, signed, though its webhook is paused
   const { app, own, webhook, log, redeliver, shown } = await startFailing(t)
   const { id, secret } = webhook
   await app.svc.webhooks.update({ id, active: false })
-  const other = await openReceiver()
-  t.teardown(() => other.close())
+  const other = await openReceiver(t)
   const answer = await redeliver({ url: other.url })
   t.equal(answer.status, 202)
   const [{ headers, raw }] = (await other.waitFor(1)) as [ReceivedRequest]
@@ -63,8 +62,7 @@ t.test('failures at another address do not change the webhook’s health', async
   const { app, own, webhook, log, redeliver, shown } = await startFailing(t)
   const before = await shown()
   // Ten failures would open the circuit of a receiver, and a 410 would pause the webhook.
-  const gone = await openReceiver({ answer: 410 })
-  t.teardown(() => gone.close())
+  const gone = await openReceiver(t, { answer: 410 })
   for (let n = 0; n < 12; n++) t.equal((await redeliver({ url: gone.url })).status, 202)
   await until(log, (rows) => rows.filter(({ status }) => status === 'dead').length === 13)
   t.same(await shown(), before)
@@ -80,8 +78,7 @@ t.test('failures at another address do not change the webhook’s health', async
 
 t.test('an ordered webhook does not wait for an answer from another address', async (t) => {
   const { app, own, redeliver } = await startFailing(t)
-  const silent = await openReceiver({ answer: 'timeout' })
-  t.teardown(() => silent.close())
+  const silent = await openReceiver(t, { answer: 'timeout' })
   await redeliver({ url: silent.url })
   await silent.waitFor(1)
   await app.svc.events.publish('order.created', { n: 2 })

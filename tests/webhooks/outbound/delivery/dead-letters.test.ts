@@ -1,8 +1,8 @@
 // promise: A failed delivery is tried again by its schedule, and becomes a dead letter after the last attempt
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 const twoAttempts = { core: { worker: { maxAttempts: 2 } } }
 
@@ -11,10 +11,9 @@ t.test(
   async (t) => {
     const { app, ask, register } = await startHost(t, twoAttempts)
     let status = 500
-    const receiver = await openReceiver({
+    const receiver = await openReceiver(t, {
       answer: ({ headers }) => ({ status, body: `answer ${headers['x-svc-attempt']}` }),
     })
-    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     const event = await app.svc.events.publish('order.created', { n: 1 })
     const dead = async () => (await ask('GET', `/${id}/dead-letters`)).body
@@ -65,8 +64,7 @@ t.test(
 
 t.test('dead letters are those of one webhook, newest first, in pages', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await register(receiver.url, ['order.created'])
   const other = await register(receiver.url, ['order.shipped'])
   const dead = async (query = '') => await ask('GET', `/${id}/dead-letters${query}`)
@@ -95,14 +93,10 @@ t.test('dead letters are those of one webhook, newest first, in pages', async (t
 
 t.test('a redelivery is a delivery of its own', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
-  const [first] = await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  const [first] = await untilCount(1, async () => (await ask('GET', `/${id}/deliveries`)).body)
 
   const { status, body } = await ask('POST', `/${id}/deliveries/${first.deliveryId}/redeliver`)
   t.equal(status, 202)
@@ -124,10 +118,8 @@ t.test('a redelivery is a delivery of its own', async (t) => {
 
 t.test('a test event reaches one webhook alone, and can be redelivered', async (t) => {
   const { ask, register, app } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
-  const other = await openReceiver()
-  t.teardown(() => other.close())
+  const receiver = await openReceiver(t)
+  const other = await openReceiver(t)
   const { id } = await register(receiver.url, ['order.created'])
   await register(other.url)
 
@@ -135,10 +127,7 @@ t.test('a test event reaches one webhook alone, and can be redelivered', async (
   t.equal(status, 202)
   const [request] = await receiver.waitFor(1)
   t.match(request!.body, { event: 'webhook.test', payload: { webhookId: id }, ...body })
-  const [row] = await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 1,
-  )
+  const [row] = await untilCount(1, async () => (await ask('GET', `/${id}/deliveries`)).body)
   t.match(row, {
     event: 'webhook.test',
     eventId: null,

@@ -1,13 +1,12 @@
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 
 t.test('a published event reaches the webhook that wants it, signed, and is logged', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver({ answer: { body: 'thanks' } })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: { body: 'thanks' } })
   const { id, secret } = await host.register(receiver.url, ['order.created'])
 
   const event = await host.app.svc.events.publish('order.created', { id: 42 })

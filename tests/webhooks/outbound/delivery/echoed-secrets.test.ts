@@ -1,8 +1,8 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { maskedAnswer } from '../../../../packages/webhooks/src/outbound/delivery/echoed-secrets.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { untilCount } from '../../../support/until.ts'
 
 const TOKEN = 'tok_S/CRET+"VALUE"&123456é'
 const SECRETS = [`Bearer ${TOKEN}`, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']
@@ -60,22 +60,20 @@ t.test('answers without a secret, and short values of headers, stay as they are'
 
 t.test('no list, dead letter or event repeats a secret that a receiver has echoed', async (t) => {
   const { app } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer: ({ headers }) => ({
       status: 401,
       body: `${'x'.repeat(1000)} not valid: ${headers['authorization']} of ${headers['x-key']}`,
     }),
   })
-  t.teardown(() => receiver.close())
   const webhook = await app.svc.webhooks.register({
     url: receiver.url,
     events: ['order.created'],
     headers: { authorization: 'Bearer tok_SECRETVALUE123456', 'x-key': 'another-secret' },
   })
   await app.svc.events.publish('order.created', { n: 1 })
-  const [attempt] = await until(
-    () => app.svc.webhooks.listDeliveries({ webhookId: webhook.id }),
-    (rows) => rows.length === 1,
+  const [attempt] = await untilCount(1, () =>
+    app.svc.webhooks.listDeliveries({ webhookId: webhook.id }),
   )
   t.match(attempt, { status: 'dead', statusCode: 401 })
   t.match(attempt!.responseBody, /^x+ not valid: \*\*\*/)

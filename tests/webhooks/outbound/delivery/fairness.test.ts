@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { untilCount } from '../../../support/until.ts'
 
 for (const count of [1, 3]) {
   t.test(`${count} endpoints that hang do not delay deliveries to the others`, async (t) => {
@@ -25,15 +25,7 @@ for (const count of [1, 3]) {
     await healthy.waitFor(300)
     const log = async (status: string) =>
       (await host.ask('GET', `/${id}/deliveries?limit=1000&status=${status}`)).body
-    t.equal(
-      (
-        await until(
-          () => log('delivered'),
-          (rows) => rows.length === 300,
-        )
-      ).length,
-      300,
-    )
+    t.equal((await untilCount(300, () => log('delivered'))).length, 300)
     t.ok(hanging.received.length > 0, 'while the others still hang')
 
     release(200)

@@ -1,14 +1,13 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { svcCore } from '@svc/core'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 
 t.test('a process that has only core publishes to the same webhooks', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await host.register(receiver.url, ['order.created'])
 
   const publisher = Fastify({ pluginTimeout: 60_000 })
@@ -22,8 +21,7 @@ t.test('a process that has only core publishes to the same webhooks', async (t) 
 
   const { id } = (await host.ask('GET', '')).body[0]
   await host.ask('DELETE', `/${id}`)
-  const second = await openReceiver()
-  t.teardown(() => second.close())
+  const second = await openReceiver(t)
   await host.register(second.url)
   await publisher.svc.events.publish('order.created', { n: 2 })
   await second.waitFor(1)
@@ -32,8 +30,7 @@ t.test('a process that has only core publishes to the same webhooks', async (t) 
 
 t.test('an event that is published twice under one id is delivered once', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await register(receiver.url)
   t.match(await app.svc.events.publish('order.created', { n: 1 }, { id: '42' }), {
     duplicate: false,
@@ -53,8 +50,7 @@ t.test('an event that is published twice under one id is delivered once', async 
 
 t.test('events that are not allowed are not delivered, also to webhooks with "*"', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await register(receiver.url)
   await app.svc.events.publish('order.lost', {})
   await app.svc.events.publish('order.created', {})
@@ -70,8 +66,7 @@ t.test('events that are not allowed are not delivered, also to webhooks with "*"
 t.test('10 000 webhooks on one event each get it once', async (t) => {
   const many = 10_000
   const { app, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   // Registered as the operation does it, but in two statements.
   await app.svc.database.query(

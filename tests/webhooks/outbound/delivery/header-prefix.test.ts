@@ -1,7 +1,7 @@
 // A host that came from another system keeps the names of headers that its receivers know.
 import t from 'tap'
 import { verifyDelivery } from '@svc/receiver'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { startHost } from '../../support/host.ts'
 
@@ -10,8 +10,7 @@ const events = ['order.created']
 
 t.test('all headers of ours have the prefix of the host', async (t) => {
   const { app, ask } = await startHost(t, { headerPrefix, standardWebhooks: true })
-  const receiver = await openReceiver({ headerPrefix })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { headerPrefix })
   const { id } = await app.svc.webhooks.register({ url: receiver.url, events })
   const { secret } = await app.svc.webhooks.rotateSecret({ id })
   receiver.secret = secret
@@ -61,8 +60,7 @@ t.test('the prefix is that of the process that makes the attempt', async (t) => 
   const database = await freshDatabase(t)
   const core = { worker: { enabled: false } }
   const publisher = await startHost(t, { database, core })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   // Where this webhook is registered, the name is nobody's.
   const headers = { 'X-Acme-Signature': 'own', 'X-Own': 'own' }
   const { webhooks } = publisher.app.svc

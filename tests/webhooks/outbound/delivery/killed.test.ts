@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { useCore } from '@svc/core/internal'
 import { QUEUE } from '../../../../packages/webhooks/src/outbound/delivery-queue.ts'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 async function startWorker(t: Test, database: string, maxAttempts = 5): Promise<{ kill(): void }> {
   const process = new URL('../../support/worker-process.ts', import.meta.url)
@@ -23,8 +23,7 @@ t.test(
     const { app, ask, register, database } = await startHost(t, {
       core: { worker: { enabled: false } },
     })
-    const receiver = await openReceiver({ answer: 'timeout' })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: 'timeout' })
     const { id } = await register(receiver.url)
     const first = await startWorker(t, database)
     for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
@@ -52,8 +51,7 @@ t.test('every attempt is recorded whose process died, however many in a row', as
   const { app, ask, register, database } = await startHost(t, {
     core: { worker: { enabled: false } },
   })
-  const receiver = await openReceiver({ answer: ['timeout', 'timeout', 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: ['timeout', 'timeout', 200] })
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   for (const attempt of [1, 2]) {
@@ -77,8 +75,7 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   const { app, ask, register, database } = await startHost(t, {
     core: { worker: { enabled: false, maxAttempts: 1 } },
   })
-  const receiver = await openReceiver({ answer: 'timeout' })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 'timeout' })
   const { id } = await register(receiver.url)
   await app.svc.events.subscribe('svc.delivery.dead', () => {})
   const worker = await startWorker(t, database, 1)
@@ -87,10 +84,7 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   worker.kill()
   await startWorker(t, database, 1)
   await Promise.all([bringLostJobsBack(app), bringLostJobsBack(app)])
-  const [letter] = await until(
-    async () => (await ask('GET', `/${id}/dead-letters`)).body,
-    (letters) => letters.length === 1,
-  )
+  const [letter] = await untilCount(1, async () => (await ask('GET', `/${id}/dead-letters`)).body)
   t.match(letter, { status: 'dead', error: 'lost', attempt: 1, payload: { n: 1 } })
 
   const rows = (await ask('GET', `/${id}/deliveries`)).body
@@ -108,8 +102,7 @@ t.test('of a webhook that was deleted during the attempt no dead letter is left'
   const { app, ask, register, database } = await startHost(t, {
     core: { worker: { enabled: false, maxAttempts: 1 } },
   })
-  const receiver = await openReceiver({ answer: 'timeout' })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 'timeout' })
   const { id } = await register(receiver.url)
   const worker = await startWorker(t, database, 1)
   await app.svc.events.publish('order.created', { n: 1 })
@@ -139,8 +132,7 @@ t.test('a crash uses up an attempt of those that the webhook has, not the publis
     [3, 0],
     [2, 1],
   ] as const) {
-    const receiver = await openReceiver({ answer: [500, 'timeout'] })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: [500, 'timeout'] })
     const retry = { maxAttempts, delaysSeconds: [3600] }
     const { id } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'], retry })
     await app.svc.webhooks.test({ id })

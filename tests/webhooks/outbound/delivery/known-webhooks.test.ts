@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { drain, receiver as openReceiver, type Receiver } from '@svc/testing'
+import { drain, type Receiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import {
   KnownWebhooks,
   LONGEST_MS,
@@ -11,8 +12,7 @@ import { until } from '../../../support/until.ts'
 import { startHost, type Host } from '../../support/host.ts'
 
 async function receiverOf(t: Test): Promise<Receiver> {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   return receiver
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -9,8 +9,7 @@ t.test(
   'large payloads arrive whole, and a page of the log is bounded by their bytes',
   async (t) => {
     const { app, ask, register } = await startHost(t)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { id } = await register(receiver.url)
     const text = 'x'.repeat(3 * MEBIBYTE)
     for (let n = 0; n < 12; n++) await app.svc.events.publish('order.created', { n, text })
@@ -40,9 +39,8 @@ t.test(
       query = /\?[^>]*/.exec((headers['link'] as string | undefined) ?? '')?.[0] ?? ''
     }
     t.equal(new Set(seen).size, seen.length)
-    const all = await until(
-      () => app.svc.actions.call('__svc.webhooks.listDeliveries', id),
-      (records) => records.length === 12,
+    const all = await untilCount(12, () =>
+      app.svc.actions.call('__svc.webhooks.listDeliveries', id),
     )
     t.equal(all.length, 12, 'the action returns all')
   },

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../../support/until.ts'
+import { untilCount } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
 t.test('a transaction that holds the row of an old event delays no other deliveries', async (t) => {
@@ -15,9 +15,8 @@ t.test('a transaction that holds the row of an old event delays no other deliver
   const { id: healthyId } = await host.register(healthy.url, ['order.shipped'])
   const { id: webhookId } = await host.register(redelivered.url, ['order.created'])
   await events.publish('order.created', {})
-  const [delivered] = await until(
-    () => webhooks.listDeliveries({ webhookId, status: 'delivered' }),
-    ({ length }) => length === 1,
+  const [delivered] = await untilCount(1, () =>
+    webhooks.listDeliveries({ webhookId, status: 'delivered' }),
   )
   await database.query(
     `update svc_jobs.job set created_on = created_on - interval '2 days' where group_id is not null`,
@@ -39,10 +38,7 @@ t.test('a transaction that holds the row of an old event delays no other deliver
     await events.publish('order.shipped', { n })
     await healthy.waitFor(n)
   }
-  await until(
-    () => webhooks.listDeliveries({ webhookId: healthyId, status: 'delivered' }),
-    ({ length }) => length === 20,
-  )
+  await untilCount(20, () => webhooks.listDeliveries({ webhookId: healthyId, status: 'delivered' }))
   const { rows } = await client.query(
     'select extract(epoch from clock_timestamp() - now())::float8 as seconds',
   )

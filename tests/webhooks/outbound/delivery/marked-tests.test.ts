@@ -1,12 +1,12 @@
 // A test delivery tells of nothing that has happened: it is marked as a test, however often it is sent.
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { defineEvents, svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import { Type } from '@sinclair/typebox'
 import Fastify from 'fastify'
 import { freshDatabase } from '../../../support/fresh-database.ts'
-import { until } from '../../../support/until.ts'
+import { untilCount } from '../../../support/until.ts'
 
 const events = defineEvents({
   'invoice.created': { payload: Type.Object({ id: Type.Integer() }), example: { id: 7 } },
@@ -23,17 +23,13 @@ t.test('a test is marked in each attempt and when it is sent again, and no event
     allowedNetworks: ['127.0.0.0/8'],
   })
   await app.ready()
-  const receiver = await openReceiver({ answer: [500, 500, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [500, 500, 200] })
   const { webhooks } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
 
   const { deliveryId } = await webhooks.test({ id, event: 'invoice.created' })
   await receiver.waitFor(2)
-  const dead = await until(
-    () => webhooks.listDeadLetters(id),
-    (letters) => letters.length === 1,
-  )
+  const dead = await untilCount(1, () => webhooks.listDeadLetters(id))
   t.match(dead, [{ deliveryId, isTest: true }])
   const all = { what: 'dead', since: new Date(0).toISOString() } as const
   t.match(await webhooks.recover({ id, ...all, dryRun: true }), { deliveries: 0 })
@@ -41,10 +37,7 @@ t.test('a test is marked in each attempt and when it is sent again, and no event
   t.match(await webhooks.recover({ id, ...all }), { deliveries: 0 }, 'a recovery leaves it out')
   await webhooks.redrive({ id })
   await receiver.waitFor(3)
-  const attempts = await until(
-    () => webhooks.listDeliveries(id),
-    (all) => all.length === 3,
-  )
+  const attempts = await untilCount(3, () => webhooks.listDeliveries(id))
   t.ok(attempts.every(({ isTest }) => isTest === true))
   await webhooks.redeliver({ webhookId: id, deliveryId })
   await receiver.waitFor(4)
@@ -60,9 +53,8 @@ t.test('a test is marked in each attempt and when it is sent again, and no event
   await app.svc.events.publish('invoice.created', { id: 8 })
   const [event] = (await receiver.waitFor(7)).slice(6)
   t.notOk('x-svc-test' in event!.headers)
-  const [logged] = await until(
-    () => webhooks.listDeliveries({ webhookId: id, deliveryId: event!.body.deliveryId }),
-    (all) => all.length === 1,
+  const [logged] = await untilCount(1, () =>
+    webhooks.listDeliveries({ webhookId: id, deliveryId: event!.body.deliveryId }),
   )
   t.notOk('isTest' in logged!)
   await webhooks.redeliver({ webhookId: id, deliveryId: event!.body.deliveryId })
@@ -79,8 +71,7 @@ t.test('a recovery of what waits for its next attempt leaves tests out', async (
     allowedNetworks: ['127.0.0.0/8'],
   })
   await app.ready()
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { webhooks } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
   await webhooks.test(id)
@@ -88,10 +79,7 @@ t.test('a recovery of what waits for its next attempt leaves tests out', async (
   await receiver.waitFor(2)
   const failed = { what: 'failed', since: new Date(0).toISOString() } as const
   // The deliveries wait as soon as their attempts are recorded.
-  await until(
-    () => webhooks.listDeliveries(id),
-    (attempts) => attempts.length === 2,
-  )
+  await untilCount(2, () => webhooks.listDeliveries(id))
   t.match(await webhooks.recover({ id, ...failed, dryRun: true }), { deliveries: 1 })
   t.match(await webhooks.recover({ id, ...failed }), { deliveries: 1 })
   const again = (await receiver.waitFor(3))[2]!
@@ -108,8 +96,7 @@ t.test('a payload of its own is sent as a test, where it is one of its event', a
     allowedNetworks: ['127.0.0.0/8'],
   })
   await app.ready()
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { webhooks } = app.svc
   const { id, secret } = await webhooks.register({ url: receiver.url, events: ['order.created'] })
   receiver.secret = secret

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 
@@ -20,8 +20,7 @@ const ODD = [
 
 t.test('payloads arrive, and are shown in the log, as the text that was published', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id } = await register(receiver.url)
   const { useCore } = await import('@svc/core/internal')
   const core = await useCore(app)
@@ -45,8 +44,7 @@ t.test('payloads arrive, and are shown in the log, as the text that was publishe
 
 t.test('what JSON can write arrives as JSON writes it', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await register(receiver.url)
   const payload = { at: new Date(0), lone: '\ud800', nul: '\0', deep: [[[{}]]], none: undefined }
   await app.svc.events.publish('order.created', payload)

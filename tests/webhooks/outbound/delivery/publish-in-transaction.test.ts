@@ -9,7 +9,7 @@ import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
 import { fromDrizzle, fromKnex, fromKysely, fromPostgresJs, fromPrisma } from '@svc/core/adapters'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost, type Host } from '../../support/host.ts'
 import { openPrisma } from '../../support/prisma.ts'
 
@@ -123,8 +123,7 @@ for (const [name, placing] of Object.entries(libraries)) {
   t.test(`an event published in a transaction of ${name} is part of it`, async (t) => {
     const host = await startHost(t)
     const { database, events } = host.app.svc
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     await host.register(receiver.url)
     await database.query('create table orders (id integer primary key)')
     const place = placing(t, host)

@@ -2,21 +2,17 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 t.test('a receiver that fails twice gets its delivery at the third attempt', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver({ answer: [500, 302, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [500, 302, 200] })
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
 
-  const log = await until(
-    async () => (await ask('GET', `/${id}/deliveries`)).body,
-    (rows) => rows.length === 3,
-  )
+  const log = await untilCount(3, async () => (await ask('GET', `/${id}/deliveries`)).body)
   t.match(log, [
     { attempt: 3, status: 'delivered', statusCode: 200, error: null },
     { attempt: 2, status: 'failed', statusCode: 302, error: 'redirect' },
@@ -33,8 +29,7 @@ t.test('a receiver that fails twice gets its delivery at the third attempt', asy
 
 t.test('a receiver that was down for a while gets all that was published meanwhile', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 20 } } })
-  const receiver = await openReceiver({ answer: 'reset' })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 'reset' })
   const { id } = await register(receiver.url)
   for (let n = 0; n < 20; n++) await app.svc.events.publish('order.created', { n })
   await receiver.waitFor(20)
@@ -94,13 +89,12 @@ t.test(
       '/far': [503, '999999', 600],
       '/ignored': [500, '120', 1],
     }
-    const receiver = await openReceiver({
+    const receiver = await openReceiver(t, {
       answer({ url }) {
         const [status, retryAfter] = cases[url]!
         return { status, headers: { 'retry-after': retryAfter } }
       },
     })
-    t.teardown(() => receiver.close())
     for (const [path, [status, , seconds]] of Object.entries(cases)) {
       const { id } = await register(new URL(path, receiver.url).href)
       const { deliveryId } = await app.svc.actions.call('__svc.webhooks.test', id)
@@ -121,8 +115,7 @@ t.test('a delivery that cannot be made records why', async (t) => {
     allowedNetworks: ['127.0.0.2/32'],
     deliveryTimeoutMs: 60_000,
   })
-  const silent = await openReceiver({ answer: 'timeout' })
-  t.teardown(() => silent.close())
+  const silent = await openReceiver(t, { answer: 'timeout' })
   const urls = {
     blocked: silent.url.replace('127.0.0.1', 'localhost'),
     refused: 'http://127.0.0.2:1/',
@@ -142,8 +135,7 @@ t.test('a delivery that cannot be made records why', async (t) => {
 
 t.test('an answer that does not come in time is a timeout', async (t) => {
   const { app, ask, register } = await startHost(t, { deliveryTimeoutMs: 200 })
-  const receiver = await openReceiver({ answer: 'timeout' })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 'timeout' })
   const { id } = await register(receiver.url)
   await app.svc.actions.call('__svc.webhooks.test', id)
   const [row] = await until(
@@ -158,8 +150,7 @@ t.test(
   'a webhook may have a schedule of its own, shorter or longer than that of the host',
   async (t) => {
     const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 2 } } })
-    const receiver = await openReceiver({ answer: 500 })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: 500 })
     const register = async (path: string, retry: object) => {
       const { body } = await ask('POST', '', {
         url: new URL(path, receiver.url).href,

@@ -1,12 +1,11 @@
 /** Attempts of which no request was sent use up none of the delivery. */
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import t from 'tap'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
 t.test('a transform that no host has postpones deliveries for a week, and no longer', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const transforms = { renamed: () => ({ body: 'text' }) }
   const { database, register, ask } = await startHost(t, {
     core: { worker: { enabled: false } },
@@ -28,17 +27,13 @@ t.test('a transform that no host has postpones deliveries for a week, and no lon
        data = data || jsonb_build_object('unsentSince', now() - interval '8 days')
       where state < 'active'`,
   )
-  const letters = await until(
-    () => app.svc.webhooks.listDeadLetters(),
-    ({ length }) => length === 1,
-  )
+  const letters = await untilCount(1, () => app.svc.webhooks.listDeadLetters())
   t.match(letters, [{ attempt: 1, statusCode: null, error: 'transform' }])
   t.same(receiver.received, [])
 })
 
 t.test('a delivery whose claim cannot begin after the commit is given back', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const host = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
   await host.register(receiver.url)
   const { database, events, webhooks } = host.app.svc

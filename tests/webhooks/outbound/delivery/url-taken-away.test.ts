@@ -1,5 +1,5 @@
 /** A webhook whose URL is taken away, and given back. */
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import t, { type Test } from 'tap'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
@@ -8,8 +8,7 @@ import { startHost } from '../../support/host.ts'
 async function failingWebhook(t: Test, waiting: number, settings: object) {
   const { app } = await startHost(t, { core: { worker: { retryDelaySeconds: 1 } } })
   let status = 500
-  const target = await openReceiver({ answer: () => status })
-  t.teardown(() => target.close())
+  const target = await openReceiver(t, { answer: () => status })
   const { webhooks, events } = app.svc
   const { url } = target
   const { id } = await webhooks.register({ url, events: ['order.created'], ...settings })

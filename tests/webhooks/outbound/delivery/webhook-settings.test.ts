@@ -4,16 +4,16 @@ import t from 'tap'
 import { svcCore } from '@svc/core'
 import { verifyDelivery } from '@svc/receiver'
 import { svcWebhooks } from '@svc/webhooks'
-import { advance, receiver as openReceiver } from '@svc/testing'
+import { advance } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { freshDatabase } from '../../../support/fresh-database.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
 const events = ['order.created']
 
 t.test('each attempt has the headers of the webhook', async (t) => {
-  const receiver = await openReceiver({ answer: [500, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [500, 200] })
   const { app } = await startHost(t)
   const { secret } = await app.svc.webhooks.register({
     url: receiver.url,
@@ -30,8 +30,7 @@ t.test('each attempt has the headers of the webhook', async (t) => {
 })
 
 t.test('without its own retries a delivery has those of its publisher again', async (t) => {
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const worker = { maxAttempts: 3, retryDelaySeconds: 0 }
   const { app, ask } = await startHost(t, { core: { worker } })
   const { id } = await app.svc.webhooks.register({
@@ -50,8 +49,7 @@ t.test('without its own retries a delivery has those of its publisher again', as
 })
 
 t.test('an attempt ends after the time of its webhook', async (t) => {
-  const receiver = await openReceiver({ answer: 'timeout' })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 'timeout' })
   const { app } = await startHost(t, { deliveryTimeoutMs: 60_000 })
   const { id } = await app.svc.webhooks.register({ url: receiver.url, events, timeoutMs: 200 })
   const attempt = await app.svc.webhooks.deliver({
@@ -66,8 +64,7 @@ t.test('an attempt ends after the time of its webhook', async (t) => {
 })
 
 t.test('a transform makes the body that is signed and sent', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { app } = await startHost(t, {
     transforms: {
       xml: async ({ event, payload, tenant, deliveryId }) => ({
@@ -101,8 +98,7 @@ t.test('a transform makes the body that is signed and sent', async (t) => {
 })
 
 t.test('null from a transform skips the delivery, and a throw is a failed attempt', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   let throws = 1
   const { app } = await startHost(t, {
     transforms: {
@@ -117,10 +113,7 @@ t.test('null from a transform skips the delivery, and a throw is a failed attemp
   await app.svc.events.publish('order.created', { id: 1 })
   await app.svc.events.publish('order.created', { id: 2 })
   t.match(await receiver.waitFor(1), [{ raw: '{"id":2}', headers: { 'x-svc-attempt': '2' } }])
-  const log = await until(
-    () => app.svc.webhooks.listDeliveries(id),
-    (rows) => rows.length === 3,
-  )
+  const log = await untilCount(3, () => app.svc.webhooks.listDeliveries(id))
   const told = log.map(({ payload, status, error }) => [
     (payload as { id: number }).id,
     status,
@@ -150,8 +143,7 @@ t.test('a transform that does not end is a failed attempt', async (t) => {
 })
 
 t.test('a host without the transform leaves the delivery to one that has it', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const database = await freshDatabase(t)
   const own = { own: () => ({ body: 'own' }) }
   const first = await startHost(t, {

@@ -56,19 +56,6 @@ t.test('connections are kept for the next request', async (t) => {
   t.ok(receiver.connections <= 2)
 })
 
-t.test('a redirect is an answer, and is not followed', async (t) => {
-  const target = await hostileReceiver(t, (socket) =>
-    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
-  )
-  const receiver = await hostileReceiver(t, (socket) => {
-    socket.end(
-      `HTTP/1.1 307 Over there\r\nlocation: http://127.0.0.1:${target.port}/\r\ncontent-length: 0\r\n\r\n`,
-    )
-  })
-  t.match(await opened(t)(receiver.port), { statusCode: 307, failure: null })
-  t.equal(target.connections, 0)
-})
-
 t.test('a long answer is cut off after 64 KiB and its status counts', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { onlyFields } from '../../../../packages/webhooks/src/outbound/settings/fields.ts'
 import { startHost } from '../../support/host.ts'
 
@@ -40,8 +40,7 @@ for (const [json, fields, picked] of CASES) {
 }
 
 t.test('deliveries carry the fields that the webhook asks for', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { app, ask } = await startHost(t, {
     transforms: { shown: ({ payload }) => ({ body: { shown: payload } }) },
   })

@@ -1,7 +1,8 @@
 // Transforms that make the body and the signature of another system, whose receivers are live.
 import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver, type ReceivedRequest, type Receiver } from '@svc/testing'
+import type { ReceivedRequest, Receiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import type { Sign, SignInput, Transform, TransformInput } from '@svc/webhooks'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { until } from '../../../support/until.ts'
@@ -12,8 +13,7 @@ const hmacOf = (secret: string, text: string) =>
   createHmac('sha256', secret).update(text).digest('hex')
 
 async function start(t: Test, options: HostOptions) {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   return { receiver, ...(await startHost(t, options)) }
 }
 

@@ -1,7 +1,7 @@
 import { storableText, traceHeadersOf } from '@svc/core/internal'
 import type { HealthWatch } from '../health/health-watch.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
-import type { Connected } from '../http/connect-times.ts'
+import type { Connected } from '../http/connecting.ts'
 import type { PostResult, ResponseHeaders } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
@@ -56,6 +56,7 @@ export interface RequestSettings {
 
 export interface AttemptSettings extends OutcomeRules, RequestSettings {
   deliveryTimeoutMs: number
+  deliveryLogRetentionDays: number
   transforms: ReadonlyMap<string, AnyTransform>
   /** The transform of webhooks that name none; `null` for our own body. */
   defaultTransform: string | null
@@ -118,23 +119,6 @@ export async function makeAttempt(
   const limited = { ...webhook, timeoutMs: Math.max(1, leftMs) }
   const isLate = leftMs < limitMs / 2
   return send(post, settings, limited, { ...delivery, isLate }, request, signal)
-}
-
-/**
- * Sends a delivery to another address than that of its webhook: signed and with the webhook's own headers,
- * since a caller that may send it may also read them. It is no evidence about the webhook's receiver, and
- * a 410 does not deactivate the webhook.
- */
-export function makeAttemptAtOtherUrl(
-  url: string,
-  post: Post,
-  settings: AttemptSettings,
-  webhook: WebhookForDelivery,
-  delivery: Delivery,
-  signal: AbortSignal,
-): Promise<AttemptStep> {
-  const rules = { ...settings, deactivateOnGone: false }
-  return makeAttempt(post, rules, { ...webhook, url }, { ...delivery, isAtOtherUrl: true }, signal)
 }
 
 /** The default is for the events of the host: ours have a form of their own. `null` for our own body. */

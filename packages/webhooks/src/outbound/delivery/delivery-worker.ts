@@ -5,7 +5,6 @@ import {
   tenantOfEvent,
   unsentOutcome,
   type Core,
-  type Db,
   type Outcome,
   type Settled,
   type Worker,
@@ -22,12 +21,7 @@ import {
   skippedAttempt,
   type AttemptRecord,
 } from './attempt-record.ts'
-import {
-  makeAttempt,
-  makeAttemptAtOtherUrl,
-  type AttemptSettings,
-  type AttemptStep,
-} from './attempt.ts'
+import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
@@ -42,14 +36,10 @@ const READ_AGAIN_MS = 1000
 /** Large payloads in memory at a time: each is there as text and as the body that is sent. */
 const MAX_LARGE_BYTES = 32 * 1024 * 1024
 
-export interface WorkerSettings extends AttemptSettings {
-  deliveryLogRetentionDays: number
-}
-
 export function createDeliveryWorker(
   core: Core,
   post: Post,
-  settings: WorkerSettings,
+  settings: AttemptSettings,
   probes: Pick<Probes, 'end'> | null,
 ): Worker<DeliveryData, PreparedDelivery, AttemptRecord> {
   const { deliveryLogRetentionDays: days } = settings
@@ -58,6 +48,73 @@ export function createDeliveryWorker(
   const filters = new UndecidedDeliveries(core)
   /** Functions to run after the commit of a batch. A batch that is rolled back never runs them. */
   const following = new WeakMap<object, (() => void)[]>()
+
+  async function perform(
+    job: DeliveryJob,
+    { webhook, payload, publishedAt, traceContext, isUnreadable }: PreparedDelivery,
+    signal: AbortSignal,
+  ): Promise<Outcome<AttemptRecord>> {
+    const attempt = attemptNumberOf(job)
+    if (webhook === undefined || payload === undefined) {
+      if (isUndecided(job)) return { kind: 'cancelled' }
+      return { kind: 'cancelled', detail: skippedAttempt(attempt) }
+    }
+    const { event, eventId, deliveryId, url = webhook.url, isTest } = job.data
+    if (url === '') return { kind: 'cancelled', detail: skippedAttempt(attempt) }
+    const isProbe = job.isProbe === true
+    if (mustPark(webhook, job)) return { kind: 'parked' }
+    if (isUndecided(job)) {
+      const delayMs = filters.turnInMs()
+      if (delayMs !== null) return { kind: 'postponed', delayMs }
+      // The webhook does not want the event: no row of the log tells of it.
+      if (!(await filters.matches(job, payload))) return { kind: 'cancelled' }
+    }
+    // Another host may be able to read the secret.
+    if (isUnreadable === true) return unsentOutcome(job, failedUnsent(attempt, 'secret'))
+    // Signed and with the webhook's own headers also there: a caller that may send it may also read them.
+    const isAtOtherUrl = job.data.url !== undefined
+    const delivery = {
+      event,
+      payload,
+      deliveryId,
+      attempt,
+      isTest,
+      eventId,
+      publishedAt: publishedAt ?? job.createdAt,
+      tenant: eventId === null ? null : tenantOfEvent(eventId),
+      isProbe,
+      isAtOtherUrl,
+      traceContext: job.traceContext ?? traceContext,
+    }
+    const rules = isAtOtherUrl ? { ...settings, deactivateOnGone: false } : settings
+    const to = isAtOtherUrl ? { ...webhook, url } : webhook
+    const step = await makeAttempt(post, rules, to, delivery, signal)
+    if (isProbe && hasFailed(step) && !isWithoutRequest(step))
+      return { kind: 'parked', detail: step.detail }
+    const outcome = step.kind === 'unsent' ? unsentAgain(step, job) : step
+    if (outcome.kind !== 'failed' || !hasSchedule(webhook, job)) return outcome
+    const made = { attempt: job.attempt, attemptsLeft: publishedAttemptsLeft(job) }
+    return { ...outcome, schedule: scheduleAfter(webhook.retry ?? {}, made, Math.random) }
+  }
+
+  /** Reads the payload only when the budget has room for it. */
+  async function performLarge(
+    job: DeliveryJob,
+    { largeBytes = 0, ...prepared }: PreparedDelivery,
+    signal: AbortSignal,
+  ): Promise<Outcome<AttemptRecord>> {
+    const { event: name, eventId } = job.data
+    const reservation = await budget.reserve(job.data.recipient, largeBytes, signal)
+    try {
+      const found = await findPayloads(core.db, [{ name, id: eventId ?? '' }]).catch(() => null)
+      // Postgres did not answer, which is no failure of the receiver: no attempt is used up.
+      if (found === null) return { kind: 'postponed', delayMs: READ_AGAIN_MS }
+      return await perform(job, { ...prepared, payload: found[0]?.payload }, signal)
+    } finally {
+      reservation.release()
+    }
+  }
+
   return {
     queue: QUEUE,
     concurrency: core.settings.worker.concurrency,
@@ -67,8 +124,8 @@ export function createDeliveryWorker(
     read: '__svc.webhooks.read_delivery',
     perform: (job, prepared, signal) =>
       prepared.largeBytes === undefined
-        ? perform(post, settings, filters, job, prepared, signal)
-        : performLarge(core.db, budget, post, settings, filters, job, prepared, signal),
+        ? perform(job, prepared, signal)
+        : performLarge(job, prepared, signal),
     lost: lostAttempt,
     record: attempts,
     async follow(db, settled) {
@@ -88,74 +145,6 @@ export function createDeliveryWorker(
         recoverMissingPortion(core, days, db, recovery, limit),
     },
   }
-}
-
-/** Does the same as `perform`, but reads the payload only when the budget has room for it. */
-async function performLarge(
-  db: Db,
-  budget: ByteBudget,
-  post: Post,
-  settings: AttemptSettings,
-  filters: UndecidedDeliveries,
-  job: DeliveryJob,
-  { largeBytes = 0, ...prepared }: PreparedDelivery,
-  signal: AbortSignal,
-): Promise<Outcome<AttemptRecord>> {
-  const { event: name, eventId } = job.data
-  const reservation = await budget.reserve(job.data.recipient, largeBytes, signal)
-  try {
-    const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
-    // Postgres did not answer, which is no failure of the receiver: no attempt is used up.
-    if (found === null) return { kind: 'postponed', delayMs: READ_AGAIN_MS }
-    const its = { ...prepared, payload: found[0]?.payload }
-    return await perform(post, settings, filters, job, its, signal)
-  } finally {
-    reservation.release()
-  }
-}
-
-async function perform(
-  post: Post,
-  settings: AttemptSettings,
-  filters: UndecidedDeliveries,
-  job: DeliveryJob,
-  { webhook, payload, publishedAt, traceContext, isUnreadable }: PreparedDelivery,
-  signal: AbortSignal,
-): Promise<Outcome<AttemptRecord>> {
-  const attempt = attemptNumberOf(job)
-  if (webhook === undefined || payload === undefined) {
-    if (isUndecided(job)) return { kind: 'cancelled' }
-    return { kind: 'cancelled', detail: skippedAttempt(attempt) }
-  }
-  const { event, eventId, deliveryId, url, isTest } = job.data
-  if (webhook.url === '' && url === undefined) {
-    return { kind: 'cancelled', detail: skippedAttempt(attempt) }
-  }
-  const isProbe = job.isProbe === true
-  if (mustPark(webhook, job)) return { kind: 'parked' }
-  if (isUndecided(job)) {
-    const delayMs = filters.turnInMs()
-    if (delayMs !== null) return { kind: 'postponed', delayMs }
-    // The webhook does not want the event: no row of the log tells of it.
-    if (!(await filters.matches(job, payload))) return { kind: 'cancelled' }
-  }
-  // Another host may be able to read the secret.
-  if (isUnreadable === true) return unsentOutcome(job, failedUnsent(attempt, 'secret'))
-  const tenant = eventId === null ? null : tenantOfEvent(eventId)
-  const passedOn = job.traceContext ?? traceContext
-  const published = { eventId, publishedAt: publishedAt ?? job.createdAt, tenant }
-  const facts = { event, payload, deliveryId, attempt, isTest }
-  const delivery = { ...facts, ...published, isProbe, traceContext: passedOn }
-  const step =
-    url === undefined
-      ? await makeAttempt(post, settings, webhook, delivery, signal)
-      : await makeAttemptAtOtherUrl(url, post, settings, webhook, delivery, signal)
-  if (isProbe && hasFailed(step) && !isWithoutRequest(step))
-    return { kind: 'parked', detail: step.detail }
-  const outcome = step.kind === 'unsent' ? unsentAgain(step, job) : step
-  if (outcome.kind !== 'failed' || !hasSchedule(webhook, job)) return outcome
-  const made = { attempt: job.attempt, attemptsLeft: publishedAttemptsLeft(job) }
-  return { ...outcome, schedule: scheduleAfter(webhook.retry ?? {}, made, Math.random) }
 }
 
 /** Whether the delivery may have another number of attempts left than the row of its job says. */

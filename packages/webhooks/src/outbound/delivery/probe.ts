@@ -46,10 +46,6 @@ const MAX_BYTES = 32 * 1024 * 1024
 /** How many dead letters are read. Those that went to another address than the webhook's are passed over. */
 const MOST_LETTERS = 100
 
-export interface ProbeSettings extends AttemptSettings {
-  deliveryLogRetentionDays: number
-}
-
 /** How often the table is checked for probes that are due. */
 export const checkEverySeconds = (probeEverySeconds: number): number =>
   Math.min(10, Math.max(0.5, probeEverySeconds / 4))
@@ -57,13 +53,13 @@ export const checkEverySeconds = (probeEverySeconds: number): number =>
 export class Probes {
   #core: Core
   #post: Post
-  #settings: ProbeSettings
+  #settings: AttemptSettings
   #everySeconds: number
   /** Webhooks whose probes have ended, but whose rows were locked then. */
   #locked = new Set<string>()
   #budget = new ByteBudget(MAX_BYTES)
 
-  constructor(core: Core, post: Post, settings: ProbeSettings, everySeconds: number) {
+  constructor(core: Core, post: Post, settings: AttemptSettings, everySeconds: number) {
     this.#core = core
     this.#post = post
     this.#settings = settings

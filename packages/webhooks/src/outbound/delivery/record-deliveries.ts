@@ -14,10 +14,11 @@ import {
 import { disable } from '../health/disable.ts'
 import { reactivateIn, type AfterCommit } from '../health/resume-failing.ts'
 import { insertLogRows, RECORD_ATTEMPTS, type LogRow } from '../../tables/delivery-log.ts'
+import { findDeletedWebhooks, keepWebhooks } from '../../tables/webhooks.ts'
+import { QUEUE } from '../delivery-queue.ts'
 import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { type DeliveryData, type DeliveryJob } from './delivery-job.ts'
-import { dropDeadOfDeleted } from './dead-of-deleted.ts'
 import { deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
 
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
@@ -62,6 +63,51 @@ export async function recordDeliveries(
   )
   await publishDead(core, db, deadDeliveriesOf(ended))
   await resumeReached(core, db, ended, afterCommit)
+}
+
+/**
+ * Deliveries whose last attempt ends when their webhook is deleted already leave no dead letter: as those that wait,
+ * they are logged as skipped and dropped. `settled` has the result of an attempt that is tried again for them, and
+ * `dropped` their jobs with the next attempt. In the transaction that has made the dead letters.
+ */
+async function dropDeadOfDeleted(
+  core: Core,
+  db: Db,
+  settled: SettledDelivery[],
+): Promise<{ settled: SettledDelivery[]; dropped: DeliveryJob[] }> {
+  const dead = settled.filter(({ result }) => result === 'dead')
+  const deleted = dead.length === 0 ? new Set<string>() : await deletedOf(db, dead)
+  if (deleted.size === 0) return { settled, dropped: [] }
+  await core.queues.dropDeadLetters(db, QUEUE, [...deleted])
+  const isDropped = ({ job, result }: SettledDelivery): boolean =>
+    result === 'dead' && deleted.has(job.data.recipient)
+  return {
+    settled: settled.map((one) => (isDropped(one) ? { ...one, result: 'retry' } : one)),
+    dropped: settled.filter(isDropped).map(({ job }) => ({ ...job, attempt: job.attempt + 1 })),
+  }
+}
+
+/**
+ * A deletion that begins after this waits for the transaction, and finds its dead letters. Those that
+ * come while a deletion is not committed are deleted at the end of its move.
+ */
+async function deletedOf(db: Db, dead: SettledDelivery[]): Promise<Set<string>> {
+  const idsOf = (some: SettledDelivery[]) => new Set(some.map(({ job }) => job.data.recipient))
+  // These are made inactive, which locks them: two transactions with both locks would wait for each other.
+  const gone = idsOf(dead.filter(({ outcome }) => outcome.kind === 'rejected'))
+  const ids = [...idsOf(dead)]
+  const kept = new Set(
+    await keepWebhooks(
+      db,
+      ids.filter((id) => !gone.has(id)),
+    ),
+  )
+  return new Set(
+    await findDeletedWebhooks(
+      db,
+      ids.filter((id) => !kept.has(id)),
+    ),
+  )
 }
 
 /** A row that Postgres refuses decides nothing about the delivery that it tells of, nor what follows from it. */

@@ -1,5 +1,10 @@
 import { InvalidOption } from '@svc/core'
-import { isIntegerFrom, resolveOptions, type OptionRules } from '@svc/core/internal'
+import {
+  isIntegerFrom,
+  resolveOptions,
+  type OptionRules,
+  type ResolvedOptions,
+} from '@svc/core/internal'
 
 /**
  * When a failing webhook is disabled, and how it is tried again. Times in seconds, 0.1 to 31622400.
@@ -22,12 +27,7 @@ export interface AutoDisableOptions {
 }
 
 /** {@link AutoDisableOptions} with the defaults filled in. */
-export interface AutoDisable {
-  failingForSeconds: number
-  warnAfterSeconds: number
-  minAttempts: number
-  probeEverySeconds: number | null
-}
+export type AutoDisable = ResolvedOptions<AutoDisableOptions>
 
 const YEAR_IN_SECONDS = 366 * 24 * 3600
 const isTime = (value: unknown): boolean =>

@@ -1,35 +1,36 @@
 /**
- * Has the results of attempts counted soon after they are recorded, judges the webhooks whose attempts have
- * failed, and resumes disabled ones that work again. A kill of the process loses no result, only what
- * would have followed from it.
+ * Has the results of attempts counted soon after they are recorded, warns of webhooks whose attempts have all
+ * failed for a while and disables them, and resumes disabled ones that work again. A kill of the process
+ * loses no result, only what would have followed from it.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Core, Db } from '@svc/core/internal'
+import { countAttempts } from '../../stats/roll-up.ts'
 import type { Working } from '../../tables/stats.ts'
-
-interface Parts {
-  /** Counts what is recorded. Returns whether it did: another process may be counting. */
-  count(): Promise<boolean>
-  /** An attempt of each of these webhooks has failed. */
-  failed(webhookIds: string[]): Promise<void>
-  /** Makes the webhook active, if it is disabled and has this address. */
-  resume(webhook: Working): Promise<void>
-  log: { warn(details: object, message: string): void }
-}
+import { lockFailing, markWarned, PORTION } from '../../tables/webhook-health.ts'
+import { QUEUE } from '../delivery-queue.ts'
+import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
+import type { AutoDisable } from './auto-disable-options.ts'
+import { disable } from './disable.ts'
+import { reactivate } from './resume-failing.ts'
 
 /** How long after an attempt results are counted: it is recorded by then, with others of its time. */
 const SOON_MS = 1000
+/** Another process may be counting. */
 const AGAIN_MS = 50
 const MOST_TRIES = 20
 
 export class HealthWatch {
-  #parts: Parts
+  #core: Core
+  #autoDisable: AutoDisable | null
   #failed = new Set<string>()
   #working = new Map<string, Working>()
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(core: Core, autoDisable: AutoDisable | null) {
+    this.#core = core
+    this.#autoDisable = autoDisable
   }
 
   /** An attempt has ended that says something about the receiver of its webhook. */
@@ -64,29 +65,69 @@ export class HealthWatch {
   async #run(): Promise<void> {
     const failed = [...this.#failed]
     this.#failed.clear()
+    const count = () => countAttempts(this.#core, (webhook) => this.works(webhook))
     try {
-      for (let tries = 0; tries < MOST_TRIES && !(await this.#parts.count()); tries++) {
-        await wait(AGAIN_MS)
-      }
-      if (failed.length > 0) await this.#parts.failed(failed)
+      for (let tries = 0; tries < MOST_TRIES && !(await count()); tries++) await wait(AGAIN_MS)
+      await this.#judge(failed)
     } catch (error) {
       const message = 'could not judge failing webhooks; the next failed attempt of each is judged'
-      this.#parts.log.warn({ err: error, webhookIds: failed.slice(0, 10) }, message)
+      this.#core.log.warn({ err: error, webhookIds: failed.slice(0, 10) }, message)
     }
     const working = [...this.#working.values()]
     this.#working.clear()
-    for (const webhook of working) await this.#resume(webhook)
+    for (const webhook of working) {
+      try {
+        await reactivate(this.#core, webhook.id, webhook.url)
+      } catch (error) {
+        this.works(webhook)
+        this.#core.log.warn(
+          { err: error, webhookId: webhook.id },
+          'could not resume a webhook after a successful attempt; it tries again',
+        )
+      }
+    }
   }
 
-  async #resume(webhook: Working): Promise<void> {
-    try {
-      await this.#parts.resume(webhook)
-    } catch (error) {
-      this.works(webhook)
-      this.#parts.log.warn(
-        { err: error, webhookId: webhook.id },
-        'could not resume a webhook after a successful attempt; it tries again',
-      )
+  /**
+   * Judges webhooks of which an attempt has just failed. Nothing else judges one: that no attempt is made
+   * says nothing about its receiver.
+   */
+  async #judge(ids: string[]): Promise<void> {
+    const settings = this.#autoDisable
+    if (settings === null) return
+    for (let start = 0; start < ids.length; start += PORTION) {
+      const portion = ids.slice(start, start + PORTION)
+      await this.#core.transaction(async (db) => {
+        await this.#warn(db, portion, settings)
+        await this.#disable(db, portion, settings)
+      })
     }
+  }
+
+  async #warn(db: Db, ids: string[], { warnAfterSeconds }: AutoDisable): Promise<void> {
+    const warned = await markWarned(db, ids, warnAfterSeconds)
+    if (warned.length === 0) return
+    await publishLifecycle(this.#core, db, 'svc.webhook.failing', async () => {
+      const lastErrors = await lastErrorsOf(
+        db,
+        warned.map(({ id }) => id),
+      )
+      return warned.map(({ id, tenant, url, failingSince, failedAttempts }) => ({
+        webhookId: id,
+        tenant,
+        url,
+        failingSince: failingSince.toISOString(),
+        failedAttempts,
+        lastError: lastErrors.get(id) ?? null,
+      }))
+    })
+  }
+
+  async #disable(db: Db, ids: string[], settings: AutoDisable): Promise<void> {
+    const { failingForSeconds, minAttempts } = settings
+    const failing = await lockFailing(db, ids, failingForSeconds, minAttempts)
+    if (failing.length === 0) return
+    await disable(this.#core, db, failing, 'failing')
+    this.#core.afterCommit(db, () => this.#core.queues.recipientsChanged(QUEUE))
   }
 }

@@ -1,7 +1,6 @@
 import { isIP, Socket, type LookupFunction } from 'node:net'
 import type { IsBlocked } from './blocked-addresses.ts'
-import { ConnectTimes, type Connected } from './connect-times.ts'
-import type { ConnectPhases } from './connect-phases.ts'
+import { ConnectTimes, type Connected, type ConnectPhases } from './connecting.ts'
 import { openTunnel, ProxyFault, type Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 

@@ -1,4 +1,4 @@
-import type { Connected } from './connect-times.ts'
+import type { Connected } from './connecting.ts'
 
 /**
  * Why an attempt failed. `proxy` is a fault of the proxy of the host: nothing has reached the receiver.
