@@ -99,7 +99,7 @@ export interface Core {
   /** Which queues are stopped. */
   pauses: Pick<Pauses, 'has' | 'holds' | 'list' | 'changed'>
   /** The events in the order of their commits. */
-  feed: Pick<Feed, 'end' | 'follow' | 'find' | 'names'>
+  feed: Pick<Feed, 'end' | 'follow' | 'find' | 'names' | 'path'>
   /** What a package keeps of tenants is deleted with them. */
   onEraseTenant(part: TenantPart): void
   /** Does the same as `svc.eraseTenant`, on behalf of `by`. */

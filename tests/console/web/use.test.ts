@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { hasBadDays } from './stories/bad-days.ts'
 import { worksWithKeys } from './stories/keys.ts'
 import { worksWithTheKeyboard } from './stories/keyboard.ts'
-import { makesAPortalLink } from './stories/portal-link.ts'
+import { makesAPortalLink, servesCustomers } from './stories/portal-link.ts'
 import { answers } from './stories/questions.ts'
 import { readsWhatItShows } from './stories/reading.ts'
 import { stopsAndGoesOn } from './stories/stopping.ts'
@@ -19,6 +19,9 @@ t.test('an operator uses the page', async (t) => {
     await paints(t, page)
     await t.test('and has each question answered within three clicks', (t) => answers(t, page))
     await t.test('and makes a link into the portal', (t) => makesAPortalLink(t, page, visit))
+    await t.test('whose customer sees its plan, and reads its feed', (t) =>
+      servesCustomers(t, visit, life),
+    )
     await t.test('and works with webhooks, deliveries and inbound requests', (t) =>
       worksWithWebhooks(t, page, visit, life),
     )

@@ -51,6 +51,8 @@ export const lively = (options: HostOptions = {}): HostOptions => ({
     bootstrapKeySecret: 'BOOTSTRAP_KEY',
     excludePaths: ['/hooks/shop'],
     scopes: ['orders:read'],
+    plans: { starter: { maxKeys: 1000 } },
+    planOf: (tenant) => (tenant === 'acme' ? 'starter' : null),
     ...options.auth,
   },
 })

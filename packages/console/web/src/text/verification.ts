@@ -221,6 +221,44 @@ http_response_code(204);
 error_log($delivery['event'] . ' ' . $delivery['deliveryId']);`,
     other: `error_log($body);`,
   },
+  ruby: {
+    name: 'Ruby',
+    run: `${START} ruby receiver.rb`,
+    code: `# gem install webrick
+require "json"
+require "openssl"
+require "webrick"
+
+$stdout.sync = true
+SECRET = ENV.fetch("WEBHOOK_SECRET")
+abort "WEBHOOK_SECRET is missing" if SECRET.empty?
+
+def verified?(request, body)
+  timestamp = request["«timestamp»"].to_s
+  return false unless timestamp.match?(/\\A[0-9]{1,13}\\z/)
+  return false if (Time.now.to_i - timestamp.to_i).abs > 300
+  hmac = OpenSSL::HMAC.hexdigest("SHA256", SECRET, "#{timestamp}.#{body}")
+  # For a while after a rotation the second one is made with the secret before.
+  ["«signature»", "«previous»"].any? do |name|
+    OpenSSL.secure_compare("sha256=#{hmac}", request[name].to_s)
+  end
+end
+
+server = WEBrick::HTTPServer.new(Port: ENV.fetch("PORT").to_i, AccessLog: [])
+server.mount_proc("/") do |request, response|
+  body = request.body.to_s
+  response.status = 401
+  next unless verified?(request, body)
+  «handle»
+  response.status = 204
+end
+trap("TERM") { server.shutdown }
+server.start
+`,
+    own: `delivery = JSON.parse(body)
+  puts delivery["event"], delivery["deliveryId"], delivery["payload"]`,
+    other: `puts body`,
+  },
   java: {
     name: 'Java',
     run: `${START} java Receiver.java`,
