@@ -19,9 +19,6 @@ t.test('an operator uses the page', async (t) => {
     await paints(t, page)
     await t.test('and has each question answered within three clicks', (t) => answers(t, page))
     await t.test('and makes a link into the portal', (t) => makesAPortalLink(t, page, visit))
-    await t.test('whose customer sees its plan, and reads its feed', (t) =>
-      servesCustomers(t, visit, life),
-    )
     await t.test('and works with webhooks, deliveries and inbound requests', (t) =>
       worksWithWebhooks(t, page, visit, life),
     )
@@ -29,6 +26,9 @@ t.test('an operator uses the page', async (t) => {
       stopsAndGoesOn(t, page, visit, life),
     )
     await t.test('and works with keys', (t) => worksWithKeys(t, page, visit, life))
+    await t.test('and a customer sees its plan, and reads its feed', (t) =>
+      servesCustomers(t, visit, life),
+    )
     await t.test('and sees what is there now', (t) => readsWhatItShows(t, visit, life))
     await t.test('and loses nothing on a bad day', (t) => hasBadDays(t, visit, life))
     await t.test('and reaches everything with the keyboard, without losing the focus', (t) =>

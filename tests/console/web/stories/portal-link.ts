@@ -50,7 +50,10 @@ export async function servesCustomers(t: Test, { app, open, url }: Visit, { user
 
   await customer.getByRole('link', { name: 'Events', exact: true }).click()
   await click(customer, 'Read the feed')
-  const program = await customer.getByRole('dialog').getByLabel('reader').innerText()
+  const program = await customer
+    .getByRole('dialog')
+    .getByLabel('reader', { exact: true })
+    .innerText()
   await settled(customer)
   await customer.keyboard.press('Escape')
   const { key } = await app.svc.auth.createApiKey({ userId, scopes: ['events:read'] })
@@ -62,7 +65,11 @@ export async function servesCustomers(t: Test, { app, open, url }: Visit, { user
   const ended = new Promise((resolve) => reader.once('close', resolve))
   try {
     await until(() => printed.includes('order.created'))
-    await app.svc.events.publish('order.created', { id: 9, total: 9 }, { tenant: 'acme', id: 'F-9' })
+    await app.svc.events.publish(
+      'order.created',
+      { id: 9, total: 9 },
+      { tenant: 'acme', id: 'F-9' },
+    )
     await app.svc.events.publish('order.created', { id: 8, total: 8 }, { id: 'not-of-acme' })
     await until(() => printed.includes('F-9'))
   } finally {

@@ -36,7 +36,9 @@ export function FeedDialog({ path, onClose }: { path: string; onClose: () => voi
   )
 }
 
-export const readerOf = (url: string): string => `import { readFile, writeFile } from 'node:fs/promises'
+export const readerOf = (
+  url: string,
+): string => `import { readFile, writeFile } from 'node:fs/promises'
 
 let after = await readFile('cursor.txt', 'utf8').catch(() => 'start')
 for (;;) {
