@@ -136,6 +136,11 @@ const used = {
 }
 
 export const LimitUsage = Type.Object({
+  plan: Type.Optional(
+    nullable(
+      Type.String({ description: 'The plan of its tenant. Left out where the host has no plans.' }),
+    ),
+  ),
   quota: nullable(
     Type.Object({
       ...used,
@@ -337,7 +342,8 @@ export type PresentedKey = Static<typeof PresentedKey>
 /**
  * What is used of the limits and the quota of a key, which are those of the plan where the key has none of
  * its own. `used` has what other processes hold ahead of need, at most a tenth of what is left of a quota, or of
- * a limit. `resetsAt` is `null` for a quota in all.
+ * a limit. `resetsAt` is `null` for a quota in all. `plan` is there where the host has plans: the name of the plan of
+ * its tenant, `null` for none.
  */
 export type LimitUsage = Static<typeof LimitUsage>
 /** A key, with `include: 'usage'` also what is used of its limits. */

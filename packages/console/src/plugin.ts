@@ -67,6 +67,7 @@ async function mount(
 ): Promise<void> {
   const parts = partsOf(core, settings, `${app.prefix}${settings.path}`)
   const { live } = parts
+  core.lease.declareOptions('svcConsole', { sessionSeconds: settings.sessionSeconds })
   core.queues.onActivity(live.notify)
   core.notifications.listen(CHANGES, live.notify)
   core.notifications.listen(ENDED, live.recheck)

@@ -63,6 +63,7 @@ async function mount(
   // Without a server nobody asks.
   if (!hasServer(app)) return
   if (managementBasePath !== null) {
+    core.feed.path = `${app.prefix}${managementBasePath}/feed`
     await managementApi(
       app,
       managementBasePath,

@@ -69,6 +69,8 @@ t.test('keys and tenants near their limits are listed, the nearest first', async
   await use(half.key, 3)
   await use(revoked.key, 1)
   await use(planned.key, 4)
+  const { usage } = await app.svc.auth.getApiKey({ id: planned.id, include: 'usage' })
+  t.match(usage, { plan: 'small', quota: { used: 4, limit: 4 } })
   await app.svc.auth.revokeApiKey(revoked.id)
 
   const facts = (key: { id: string }, label: string, tenant: string | null) => ({

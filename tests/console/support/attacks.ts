@@ -96,6 +96,7 @@ export const ATTACKS: Record<CallName, Attack> = {
     refused: isNotFound,
   },
   'inbound.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'inbound.sources': { input: () => ({}), refused: isSilent },
   'inbound.replay': { input: byId('requestId'), refused: isNotFound },
   'users.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
   'users.get': { input: byId('userId'), refused: isNotFound },

@@ -24,6 +24,7 @@ t.test('the page has under 100 kB gzipped, and loads nothing from other hosts', 
     t.strictSame(foreign ?? [], [], `${file} names other hosts`)
   }
   t.ok(bytes < 100_000, `${bytes} bytes`)
+  t.comment(`the page has ${bytes} bytes gzipped`)
   const html = readFileSync(join(folder, 'index.html'), 'utf8')
   t.match(html, 'name="svc-console-base" content="%BASE%"')
   t.notMatch(html, /<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/, 'nothing stands inline')

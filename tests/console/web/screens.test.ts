@@ -22,6 +22,7 @@ t.test('an operator sees every screen', async (t) => {
     await t.test('each screen shows its content, wide and narrow, light and dark', (t) =>
       looksAtEach(t, visit, life),
     )
+    await t.test('each dialog fits the smallest phone', (t) => opensEach(t, visit, life))
     await t.test('markup, megabytes and right-to-left text do not break the page', (t) =>
       staysAPage(t, visit),
     )
@@ -85,6 +86,43 @@ async function fitsNarrowPages(t: Test, page: Page, what: string) {
   for (const width of [320, NARROW.width]) {
     await page.setViewportSize({ ...NARROW, width })
     t.equal(await sidewaysPixels(page), 0, `${what} scrolls sideways at ${width}`)
+  }
+}
+
+/** Where it is opened, and by which button. */
+const DIALOGS = ({ failing, keyId, userId }: Life): [string, string | RegExp][] => [
+  [`webhooks/${failing}`, 'Send a test'],
+  [`webhooks/${failing}`, 'Recover'],
+  [`webhooks/${failing}`, 'Rotate secret'],
+  [`webhooks/${failing}`, 'Delete'],
+  ['deliveries', 'Recover'],
+  ['events', 'Read the feed'],
+  ['inbound', 'shop'],
+  ['users', 'New user'],
+  [`users/${userId}`, 'Delete'],
+  ['keys', 'New key'],
+  [`keys/${keyId}`, 'Edit'],
+  [`keys/${keyId}`, 'Rotate'],
+  [`keys/${keyId}`, 'Revoke'],
+  ['tenants', 'Link for acme'],
+]
+
+async function opensEach(t: Test, visit: Visit, life: Life) {
+  const page = await visit.signedIn({ viewport: { ...NARROW, width: 320 } })
+  for (const [path, name] of DIALOGS(life)) {
+    await goTo(page, path)
+    await settled(page)
+    await page.getByRole('main').getByRole('button', { name }).last().click()
+    await page.getByRole('dialog').waitFor()
+    await settled(page)
+    const beyond = Number(
+      await page.evaluate(`(({ left, right }, { scrollWidth, clientWidth }) =>
+        Math.max(-left, right - innerWidth, scrollWidth - clientWidth)
+      )(document.querySelector('dialog').getBoundingClientRect(), document.querySelector('dialog'))`),
+    )
+    t.ok(beyond <= 0, `${path}, ${String(name)}: ${beyond} px too wide`)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   }
 }
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { hasBadDays } from './stories/bad-days.ts'
 import { worksWithKeys } from './stories/keys.ts'
 import { worksWithTheKeyboard } from './stories/keyboard.ts'
-import { makesAPortalLink } from './stories/portal-link.ts'
+import { makesAPortalLink, servesCustomers } from './stories/portal-link.ts'
 import { answers } from './stories/questions.ts'
 import { readsWhatItShows } from './stories/reading.ts'
 import { stopsAndGoesOn } from './stories/stopping.ts'
@@ -26,6 +26,9 @@ t.test('an operator uses the page', async (t) => {
       stopsAndGoesOn(t, page, visit, life),
     )
     await t.test('and works with keys', (t) => worksWithKeys(t, page, visit, life))
+    await t.test('and a customer sees its plan, and reads its feed', (t) =>
+      servesCustomers(t, visit, life),
+    )
     await t.test('and sees what is there now', (t) => readsWhatItShows(t, visit, life))
     await t.test('and loses nothing on a bad day', (t) => hasBadDays(t, visit, life))
     await t.test('and reaches everything with the keyboard, without losing the focus', (t) =>

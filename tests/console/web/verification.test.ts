@@ -36,9 +36,11 @@ t.test('each language has its way to spell the names of headers', async (t) => {
   }
 })
 
-const isThere = (run: string) =>
-  spawnSync('sh', ['-c', `command -v ${/ (\w+) /.exec(` ${run.replace(/\S+=\S+ /g, '')}`)?.[1]}`])
-    .status === 0
+const isThere = (run: string) => {
+  const program = / (\w+) /.exec(` ${run.replace(/\S+=\S+ /g, '')}`)?.[1]
+  const check = program === 'ruby' ? 'ruby -r webrick -e 0' : `command -v ${program}`
+  return spawnSync('sh', ['-c', check]).status === 0
+}
 
 for (const language of Object.keys(RECEIVERS) as Language[]) {
   const { name, run } = RECEIVERS[language]

@@ -18,7 +18,7 @@ import { AuthUnavailable } from '../errors.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import type { Auth } from '../guard/keys/cached-key.ts'
 import type { Plan } from '../limit-fields.ts'
-import { NO_PLAN } from '../limits/plans.ts'
+import { NO_PLAN, type TenantPlan } from '../limits/plans.ts'
 import type { AuthSettings } from '../options.ts'
 import type { Period } from '../tables/allowances.ts'
 import type { ScopeNames } from '../scopes.ts'
@@ -80,6 +80,8 @@ export interface OperationContext {
   hasPlans: boolean
   /** What the plan of a tenant gives: nothing where there are no plans. @throws PlanUnknown, AuthUnavailable */
   planOf: (tenant: string | null) => Promise<Plan>
+  /** Its name; `null` where the tenant has none. @throws PlanUnknown, AuthUnavailable */
+  planNameOf: (tenant: string | null) => Promise<string | null>
   /** What this process holds of a limit or quota, and has not used. */
   heldHere: (subject: string, period: Period) => number
   /** Forgets the plan of a tenant in this process. */
@@ -101,6 +103,12 @@ export function createOperationContext(
     const { tenant } = payload
     await core.bus.publish([{ name, payload: JSON.stringify(payload), tenant }], { db })
   }
+  const tenantPlan = async (tenant: string | null): Promise<Pick<TenantPlan, 'name' | 'plan'>> => {
+    if (!plans || tenant === null) return { name: null, plan: NO_PLAN }
+    // Where there are no requests the process does not read which plans have changed.
+    if (!lease.isHeld()) await orUnavailable(lease.renew())
+    return plans.of(tenant)
+  }
   return {
     db: core.requestDb,
     readDb: core.readDb,
@@ -108,12 +116,8 @@ export function createOperationContext(
     scopes,
     settings,
     hasPlans: Boolean(plans),
-    async planOf(tenant) {
-      if (!plans || tenant === null) return NO_PLAN
-      // Where there are no requests the process does not read which plans have changed.
-      if (!lease.isHeld()) await orUnavailable(lease.renew())
-      return (await plans.of(tenant)).plan
-    },
+    planOf: async (tenant) => (await tenantPlan(tenant)).plan,
+    planNameOf: async (tenant) => (await tenantPlan(tenant)).name,
     heldHere: (subject, period) => allowances.limiter.heldOf(subject, period),
     forgetPlan: (tenant) => plans?.forget(tenant),
     writeLastUsed: () => orUnavailable(lastUsed.flush()),

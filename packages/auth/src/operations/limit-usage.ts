@@ -49,7 +49,7 @@ function usageOf(
 
 /** Keys with what is used of their limits, which are those of the plan where a key has none of its own. */
 export async function withUsage<Key extends { id: string }>(
-  { readDb, planOf, heldHere }: OperationContext,
+  { readDb, hasPlans, planNameOf, planOf, heldHere }: OperationContext,
   keys: readonly Key[],
 ): Promise<(Key & { usage: LimitUsage })[]> {
   if (keys.length === 0) return []
@@ -66,7 +66,11 @@ export async function withUsage<Key extends { id: string }>(
       const row = byId.get(key.id)
       if (!row) return { ...key, usage: { quota: null, limits: [] } }
       const rules = underPlan(row, await planOf(row.tenant))
-      return { ...key, usage: usageOf(row, rules, ends, heldHere) }
+      const usage = usageOf(row, rules, ends, heldHere)
+      return {
+        ...key,
+        usage: hasPlans ? { ...usage, plan: await planNameOf(row.tenant) } : usage,
+      }
     }),
   )
 }

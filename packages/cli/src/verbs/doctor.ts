@@ -69,10 +69,11 @@ async function examine(
       }
       const hosts = await inspectHosts(database)
       const stuck = await inspectStuck(database)
+      const isUsed = usedBy(hosts)
       return {
         findings: [
           ...common,
-          ...missing,
+          ...missing.filter((_, index) => isUsed(problems[index]!.owner)),
           ...processFindings(hosts),
           ...stuckFindings(hosts, stuck),
         ],
@@ -91,6 +92,19 @@ async function examine(
         : 'Use another database.'
     return { findings: [...ofVersions, { code, what: `${reason}.`, remedy }], facts: { versions } }
   }
+}
+
+/** Whether a host has this plugin: one may be installed that none registers. Where no host lives, all count. */
+function usedBy({ processes }: HostFacts): (owner: string) => boolean {
+  const known = processes.flatMap(({ declares }) => declares.about ?? [])
+  const plugins = new Set(known.flatMap(({ options }) => Object.keys(options)))
+  return (owner) => known.length === 0 || plugins.has(PLUGIN_OF[owner] ?? owner)
+}
+
+const PLUGIN_OF: Record<string, string> = {
+  '@svc/auth': 'svcAuth',
+  '@svc/webhooks': 'svcWebhooks',
+  '@svc/console': 'svcConsole',
 }
 
 const CITUS_UNUSABLE = 'SVC_CORE_CITUS_UNUSABLE'

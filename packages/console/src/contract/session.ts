@@ -53,6 +53,8 @@ export interface SignedIn {
   /** ISO 8601; `null` where the login is that of the host. */
   expiresAt: string | null
   features: Features
+  /** The path of the feed of events, where this session may see events; else `null`. */
+  feed: string | null
   theme: Theme
   /** Whether the page has no navigation, header and sign-out of its own: it is part of another one. */
   embed: boolean

@@ -57,10 +57,12 @@ export function sessionRoutes(api: FastifyInstance, parts: ConsoleParts): void {
     }
     const { via, userId, keyId, tenant, expiresAt } = identity
     const who = { via, userId, keyId, tenant, operator: tenant === null, expiresAt }
+    const can = parts.rightsOf(identity)
     return {
       signedIn: true,
       ...who,
-      can: parts.rightsOf(identity),
+      can,
+      feed: can.includes('events:read') ? parts.core.feed.path : null,
       searchesPayloads: mayProbePayloads(identity, parts.masks),
       isAdmin: isAdmin(identity),
       features: features(),

@@ -81,6 +81,8 @@ interface Parts {
 }
 
 export class Feed {
+  /** Where it is read over HTTP, with the prefix of the host's plugin; `null` where it is not. */
+  path: string | null = null
   #parts: Parts
   #waiting = new Set<Waiting>()
   #isListening = false

@@ -10,6 +10,7 @@ import type { Life } from '../support/life.ts'
 import { goTo, settled, type Visit } from '../support/visit.ts'
 
 const MOST_CLICKS = 3
+const MOST_SECONDS = 15
 
 interface Person {
   page: Page
@@ -162,6 +163,7 @@ export async function doesEightJobs(t: Test, page: Page, visit: Visit, life: Lif
         `${count.clicks} clicks, ${count.keys} keys: ${person.toFixed(0)} s of a person, ${machine.toFixed(1)} s of this machine`,
       )
       t.ok(count.clicks <= MOST_CLICKS, `${count.clicks} clicks`)
+      t.ok(person <= MOST_SECONDS, `${person.toFixed(1)} s of a person`)
       await page.keyboard.press('Escape')
     })
   }

@@ -51,6 +51,15 @@ export async function worksWithTheKeyboard(t: Test, { app, url, open }: Visit) {
     (name) => name === 'Webhooks',
   )
 
+  await page.keyboard.press('?')
+  await page.getByRole('dialog').getByText('Dead letters').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.type('gd')
+  await page.getByRole('heading', { name: 'Deliveries', level: 1 }).waitFor()
+  await page.keyboard.type('gw')
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
+
   await tabTo(page, 'New webhook')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'New webhook' }).waitFor()

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
 import { until } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
-import type { Life } from '../support/life.ts'
+import { sendsInbound, type Life } from '../support/life.ts'
 import { goTo, settled, toasted, type Visit } from '../support/visit.ts'
 
 export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life: Life) {
@@ -19,6 +19,38 @@ export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life:
   await redrives(page, visit, life.failing)
   await goTo(page, 'inbound?outcome=accepted')
   await replays(t, page, visit)
+  await knowsSources(t, page, visit)
+}
+
+async function knowsSources(t: Test, page: Page, { app, url }: Visit) {
+  await goTo(page, 'inbound')
+  await page.getByRole('link', { name: '1 refused request in a day' }).click()
+  await until(() => page.url().endsWith('/inbound?source=shop&outcome=refused'))
+  t.equal(await page.locator('datalist option[value="shop"]').count(), 1, 'sources are suggested')
+  await until(
+    () => page.getByRole('row').count(),
+    (rows) => rows === 2,
+  )
+  await page.getByRole('cell').getByRole('button', { name: 'shop' }).click()
+  const request = page.getByRole('dialog').locator('a[href*="request="]')
+  const address = await request.getAttribute('href')
+  await page.keyboard.press('Escape')
+  await page.goto(url + address)
+  await page.getByRole('dialog').getByText('no signature matches').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+  for (const order of [8, 9]) await sendsInbound(url, order)
+  await until(
+    () => app.svc.webhooks.listInbound({ outcome: 'accepted' }),
+    (requests) => requests.length === 3,
+  )
+  await app.svc.database.query(
+    `update svc."__svc.webhooks.inbound_log" set id = (
+       left(svc."__svc.first_uuid"(now() - interval '2 days')::text, 24) || right(id::text, 12))::uuid`,
+  )
+  await page.goto(`${url}/console`)
+  await page.getByText('it usually sends more often').waitFor()
 }
 
 async function createsAWebhook(t: Test, page: Page, { app }: Visit) {

@@ -51,6 +51,8 @@ export const lively = (options: HostOptions = {}): HostOptions => ({
     bootstrapKeySecret: 'BOOTSTRAP_KEY',
     excludePaths: ['/hooks/shop'],
     scopes: ['orders:read'],
+    plans: { starter: { maxKeys: 1000 } },
+    planOf: (tenant) => (tenant === 'acme' ? 'starter' : null),
     ...options.auth,
   },
 })
@@ -114,23 +116,9 @@ export async function bringToLife(t: Test, { app, url }: Visit): Promise<Life> {
     quota: { limit: 5, period: 'total' },
   })
   for (let n = 0; n < 4; n++) await auth.verifyApiKey({ key: nightly.key })
-  const body = JSON.stringify({ order: 7 })
-  const signature = createHmac('sha256', INBOUND_SECRET).update(body).digest('hex')
-  for (const [signed, delivery] of [
-    [signature, 'd-1'],
-    [signature, 'd-1'],
-    ['0'.repeat(64), 'd-2'],
-  ] as const) {
-    await fetch(`${url}/hooks/shop`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'x-signature': signed,
-        'x-delivery': delivery,
-      },
-      body,
-    })
-  }
+  await sendsInbound(url, 7, 'd-1')
+  await sendsInbound(url, 7, 'd-1')
+  await sendsInbound(url, 7, 'd-2', 'another secret')
   await until(
     () => webhooks.listInbound(),
     (requests) => requests.length === 3,
@@ -144,4 +132,21 @@ export async function bringToLife(t: Test, { app, url }: Visit): Promise<Life> {
     userId: user.id,
     keyId: key.id,
   }
+}
+
+/** A request of the shop, signed with its secret unless another one is given. */
+export async function sendsInbound(
+  url: string,
+  order: number,
+  delivery = `d-${order}`,
+  secret = INBOUND_SECRET,
+): Promise<void> {
+  const body = JSON.stringify({ order })
+  const signature = createHmac('sha256', secret).update(body).digest('hex')
+  const headers = {
+    'content-type': 'application/json',
+    'x-signature': signature,
+    'x-delivery': delivery,
+  }
+  await fetch(`${url}/hooks/shop`, { method: 'POST', headers, body })
 }

@@ -86,6 +86,43 @@ t.test('a recovery of what waits for its next attempt leaves tests out', async (
   t.equal(again.body.event, 'invoice.created')
 })
 
+t.test('a test that fails counts in neither the health nor the statistics', async (t) => {
+  const database = { connectionString: await freshDatabase(t), max: 4 }
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database, events, worker: { maxAttempts: 1 } })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['invoice.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+  })
+  await app.ready()
+  const receiver = await openReceiver({
+    answer: ({ headers }) => ({ status: headers['x-svc-test'] ? 500 : 200 }),
+  })
+  t.teardown(() => receiver.close())
+  const { webhooks } = app.svc
+  const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
+  await webhooks.test(id)
+  await until(
+    () => webhooks.listDeadLetters(id),
+    (letters) => letters.length === 1,
+  )
+  // What is recorded later is not counted sooner.
+  await app.svc.events.publish('invoice.created', { id: 8 })
+  const all = { delivered: 0, failed: 0, dead: 0 }
+  const { points } = await until(
+    () => webhooks.stats({ webhookId: id, by: 'day' }),
+    (stats) => stats.points.some(({ attempts }) => attempts.delivered > 0),
+  )
+  for (const { attempts, deliveries } of points) {
+    all.delivered += attempts.delivered
+    all.failed += attempts.failed
+    all.dead += deliveries.dead
+  }
+  t.same(all, { delivered: 1, failed: 0, dead: 0 })
+  t.match(await webhooks.get(id), { lastFailureAt: null, failingSince: null })
+})
+
 t.test('a payload of its own is sent as a test, where it is one of its event', async (t) => {
   const database = { connectionString: await freshDatabase(t), max: 4 }
   const app = Fastify({ pluginTimeout: 60_000 })

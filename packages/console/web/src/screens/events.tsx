@@ -1,14 +1,16 @@
+import { useState } from 'preact/hooks'
 import type { PublishedEvent } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
 import { href } from '../state/router.ts'
 import { bytes, shortId } from '../text/format.ts'
-import { Link } from '../ui/button.tsx'
+import { Button, Link } from '../ui/button.tsx'
 import { Time } from '../ui/facts.tsx'
 import { EVENT, SPAN, TENANT } from '../ui/filters.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Empty } from '../ui/notes.tsx'
 import type { Column } from '../ui/table.tsx'
 import { TenantName } from '../ui/tenant.tsx'
+import { FeedDialog } from './feed-dialog.tsx'
 
 const FILTERS = [
   { ...EVENT, name: 'name', label: 'Name' },
@@ -48,13 +50,15 @@ const COLUMNS: readonly Column<PublishedEvent>[] = [
 
 export function EventsScreen() {
   const { session } = useSession()
-  const { searchesPayloads } = session
+  const { searchesPayloads, feed } = session
+  const [reading, setReading] = useState(false)
   const list = useList('events.list', FILTERS)
   const filters = FILTERS.filter(({ name }) => searchesPayloads || name !== 'text')
   return (
     <ListScreen
       title="Events"
       about="What the application published. Open one to see what came of it."
+      actions={feed !== null && <Button onClick={() => setReading(true)}>Read the feed</Button>}
       list={{ ...list, filters }}
       label="Events"
       id={({ name, id, tenant }) => `${tenant}/${name}/${id}`}
@@ -73,6 +77,8 @@ export function EventsScreen() {
           .
         </Empty>
       }
-    />
+    >
+      {reading && feed !== null && <FeedDialog path={feed} onClose={() => setReading(false)} />}
+    </ListScreen>
   )
 }

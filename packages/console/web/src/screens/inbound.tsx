@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks'
 import type { InboundRequest } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
 import { useChange } from '../state/queries.ts'
-import { href } from '../state/router.ts'
-import { bytes, duration } from '../text/format.ts'
+import { useSources } from '../state/names.ts'
+import { href, useFilters } from '../state/router.ts'
+import { ago, bytes, duration, plural } from '../text/format.ts'
 import { outcomeOf, OUTCOMES } from '../text/states.ts'
 import { Button, Link } from '../ui/button.tsx'
 import { Json, MaybeJson } from '../ui/code.tsx'
@@ -11,6 +11,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Badge, ExactTime, Facts, Id, Outside, Time } from '../ui/facts.tsx'
 import { SPAN, TENANT } from '../ui/filters.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
+import { Panel } from '../ui/layout.tsx'
 import { Empty, Note, ProblemNote } from '../ui/notes.tsx'
 import type { Column } from '../ui/table.tsx'
 import { TenantName } from '../ui/tenant.tsx'
@@ -18,7 +19,7 @@ import { say } from '../ui/toasts.tsx'
 import { eventHref } from './events.tsx'
 
 const FILTERS = [
-  { name: 'source', label: 'Source' },
+  { name: 'source', label: 'Source', kind: 'source' } as const,
   { name: 'outcome', label: 'Outcome', choices: OUTCOMES },
   { ...TENANT, more: true },
   ...SPAN,
@@ -37,12 +38,14 @@ export const CAME: Column<InboundRequest> = {
 
 export function InboundScreen() {
   const { session } = useSession()
-  const [shown, setShown] = useState<InboundRequest>()
+  const { values, set } = useFilters(['request'])
+  const list = useList('inbound.list', FILTERS)
+  const shown = list.pages.rows?.find(({ id }) => id === values['request'])
   return (
     <ListScreen
       title="Inbound"
       about="Requests that providers sent here: what was accepted, what was refused and why."
-      list={useList('inbound.list', FILTERS)}
+      list={list}
       label="Inbound requests"
       columns={[
         {
@@ -50,7 +53,11 @@ export function InboundScreen() {
           kind: 'main',
           bare: true,
           cell: (row) => (
-            <button type="button" class="main-line as-link" onClick={() => setShown(row)}>
+            <button
+              type="button"
+              class="main-line as-link"
+              onClick={() => set({ request: row.id })}
+            >
               <bdi>{row.source}</bdi>
             </button>
           ),
@@ -79,10 +86,43 @@ export function InboundScreen() {
         </Empty>
       }
     >
-      {shown && <InboundDialog request={shown} onClose={() => setShown(undefined)} />}
+      <Sources />
+      {shown && <InboundDialog request={shown} onClose={() => set({ request: '' })} />}
     </ListScreen>
   )
 }
+
+/** A line a source: when it was heard last, and what was refused. */
+function Sources() {
+  const sources = useSources()
+  if (sources.length === 0) return null
+  return (
+    <Panel title="Sources">
+      <ul class="used-list">
+        {sources.map(({ source, acceptedAt, isQuiet, refused }) => (
+          <li key={source}>
+            <Link to={href('inbound', { source })}>
+              <bdi>{source}</bdi>
+            </Link>
+            <span class="faint">
+              {acceptedAt ? `accepted ${ago(acceptedAt)}` : 'nothing accepted lately'}
+            </span>
+            {refused.at && (
+              <Link to={href('inbound', { source, outcome: 'refused' })}>
+                {`${plural(refused.count, 'refused request', 'refused requests')} in a day`}
+              </Link>
+            )}
+            {isQuiet && <Badge tone="warn">Quiet</Badge>}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+/** Its list up to it: it is among the rows however many have come since. */
+const addressOf = ({ id, at, source }: InboundRequest): string =>
+  href('inbound', { source, until: new Date(Date.parse(at) + 1).toISOString(), request: id })
 
 /** What to do about a reason that everybody meets. */
 const adviceOf = ({ reason, source }: InboundRequest): string =>
@@ -131,7 +171,7 @@ function InboundDialog({ request, onClose }: { request: InboundRequest; onClose:
                   <bdi class="mono">{request.event}</bdi>
                 )),
             ],
-            ['Id', <Id id={request.id} what="request id" />],
+            ['Id', <Id id={request.id} what="request id" to={addressOf(request)} />],
           ]}
         />
         {request.headers && (

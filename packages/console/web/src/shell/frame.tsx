@@ -1,8 +1,11 @@
 /** The page around a screen: skip link, rail, top bar, and where the focus goes on a new screen. */
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Session } from '../server/contract.ts'
-import { href, usePlace } from '../state/router.ts'
+import type { Session, SignedIn } from '../server/contract.ts'
+import { go, href, usePlace } from '../state/router.ts'
 import { ButtonLink, IconButton, Link } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Facts } from '../ui/facts.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
 import { Empty } from '../ui/notes.tsx'
 import { Brand } from './brand.tsx'
@@ -12,14 +15,14 @@ import { isOpen, openScreens, screenAt } from './screens.tsx'
 import { useSession } from './session.ts'
 import { UsedLinkOfSession } from './used-link.tsx'
 
-type Shown = 'jump' | 'menu' | null
+type Shown = 'jump' | 'menu' | 'help' | null
 
 export function Frame({ onSession }: { onSession: (session: Session) => void }) {
   const { session } = useSession()
   const { path } = usePlace()
   const [shown, setShown] = useState<Shown>(null)
   const close = () => setShown(null)
-  useShortcuts(() => session.embed || setShown('jump'))
+  useShortcuts(session, setShown)
   useArrival(path)
   if (session.embed) {
     return (
@@ -51,6 +54,7 @@ export function Frame({ onSession }: { onSession: (session: Session) => void }) 
       </div>
       {shown === 'menu' && <Drawer {...rail} onClose={close} />}
       {shown === 'jump' && <Jump onClose={close} />}
+      {shown === 'help' && <Help onClose={close} />}
     </>
   )
 }
@@ -82,22 +86,69 @@ function CurrentScreen({ path }: { path: string }) {
   )
 }
 
-/** `/` and Ctrl-K or ⌘K open the search from everywhere but a field. */
-function useShortcuts(open: () => void): void {
+/** After `g`: what goes to a screen. */
+const LETTERS: Readonly<Record<string, string>> = {
+  o: '',
+  w: 'webhooks',
+  d: 'deliveries',
+  l: 'dead-letters',
+  e: 'events',
+  i: 'inbound',
+  c: 'catalogue',
+  u: 'users',
+  k: 'keys',
+  t: 'tenants',
+  a: 'audit',
+  h: 'health',
+}
+const SECOND_KEY_MS = 1500
+
+const Key = ({ keys }: { keys: string }) => (
+  <>
+    {keys.split(' ').map((key) => (
+      <kbd key={key}>{key}</kbd>
+    ))}
+  </>
+)
+
+function Help({ onClose }: { onClose: () => void }) {
+  const { session } = useSession()
+  const places = openScreens(session).flatMap(({ path, name }) => {
+    const letter = Object.keys(LETTERS).find((one) => LETTERS[one] === path)
+    return letter ? [[name, <Key keys={`g ${letter}`} />] as [string, ComponentChildren]] : []
+  })
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <Facts
+        rows={[['Search and go to', <Key keys="/" />], ['This help', <Key keys="?" />], ...places]}
+      />
+    </Dialog>
+  )
+}
+
+/** Keys that act from everywhere but a field; Ctrl-K and ⌘K from there as well. */
+function useShortcuts(session: SignedIn, show: (shown: Shown) => void): void {
   useEffect(() => {
+    if (session.embed) return
+    let afterG = 0
     const pressed = (event: KeyboardEvent) => {
-      const writing =
-        event.target instanceof Element && event.target.closest('input, textarea, select, dialog')
-      const chord = event.key === 'k' && (event.ctrlKey || event.metaKey)
-      const slash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey
-      if (!chord && !(slash && !writing)) return
+      const { key, ctrlKey, metaKey, altKey, timeStamp, target } = event
       if (document.querySelector('dialog[open]')) return
+      const isChord = key === 'k' && (ctrlKey || metaKey)
+      const isWriting = target instanceof Element && target.closest('input, textarea, select')
+      if (!isChord && (isWriting || ctrlKey || metaKey || altKey)) return
+      const path = timeStamp - afterG < SECOND_KEY_MS ? LETTERS[key] : undefined
+      afterG = key === 'g' ? timeStamp : 0
+      if (path !== undefined && openScreens(session).some((one) => one.path === path))
+        go(href(path))
+      else if (isChord || key === '/') show('jump')
+      else if (key === '?') show('help')
+      else return
       event.preventDefault()
-      open()
     }
     addEventListener('keydown', pressed)
     return () => removeEventListener('keydown', pressed)
-  }, [])
+  }, [session])
 }
 
 /** The heading of a new screen gets the focus: a screen reader reads it out. */

@@ -116,3 +116,10 @@ export function useCatalogue() {
   const answer = useCall('catalogue.list', useReadable() ? {} : null, KEPT)
   return { ...answer, names: (answer.data?.items ?? []).map(({ name }) => name) }
 }
+
+/** The sources of the newest requests, with what came of theirs. */
+export function useSources() {
+  const { session, may } = useSession()
+  const isOpen = session.features.webhooks && may('inbound:read')
+  return useCall('inbound.sources', isOpen ? {} : null).data?.items ?? []
+}

@@ -229,6 +229,7 @@ require "json"
 require "openssl"
 require "webrick"
 
+$stdout.sync = true
 SECRET = ENV.fetch("WEBHOOK_SECRET")
 abort "WEBHOOK_SECRET is missing" if SECRET.empty?
 
@@ -236,29 +237,27 @@ def verified?(request, body)
   timestamp = request["«timestamp»"].to_s
   return false unless timestamp.match?(/\\A[0-9]{1,13}\\z/)
   return false if (Time.now.to_i - timestamp.to_i).abs > 300
-
-  expected = "sha256=" + OpenSSL::HMAC.hexdigest("SHA256", SECRET, timestamp + "." + body)
+  hmac = OpenSSL::HMAC.hexdigest("SHA256", SECRET, "#{timestamp}.#{body}")
   # For a while after a rotation the second one is made with the secret before.
   ["«signature»", "«previous»"].any? do |name|
-    OpenSSL.secure_compare(expected, request[name].to_s)
+    OpenSSL.secure_compare("sha256=#{hmac}", request[name].to_s)
   end
 end
 
-server = WEBrick::HTTPServer.new(Port: ENV.fetch("PORT"))
-server.mount_proc "/" do |request, response|
+server = WEBrick::HTTPServer.new(Port: ENV.fetch("PORT").to_i, AccessLog: [])
+server.mount_proc("/") do |request, response|
   body = request.body.to_s
-  if verified?(request, body)
-    «handle»
-    response.status = 204
-  else
-    response.status = 401
-  end
+  response.status = 401
+  next unless verified?(request, body)
+  «handle»
+  response.status = 204
 end
+trap("TERM") { server.shutdown }
 server.start
 `,
     own: `delivery = JSON.parse(body)
-    warn "#{delivery["event"]} #{delivery["deliveryId"]} #{delivery["payload"]}"`,
-    other: `warn body`,
+  puts delivery["event"], delivery["deliveryId"], delivery["payload"]`,
+    other: `puts body`,
   },
   java: {
     name: 'Java',

@@ -7,6 +7,7 @@ import {
   searchProblem,
   useCatalogue,
   useFoundWebhooks,
+  useSources,
   useTenants,
   useWebhook,
   useWebhooks,
@@ -23,7 +24,7 @@ export interface Filter {
   /** One of these is chosen. Without them a text is typed, or what the kind says. */
   choices?: readonly Choice[]
   /** `tenant`: only an operator sees more than one; `event`: a name of the catalogue. */
-  kind?: 'tenant' | 'event' | 'webhook' | 'time'
+  kind?: 'tenant' | 'event' | 'source' | 'webhook' | 'time'
   placeholder?: string
   /** Values that are suggested. */
   suggested?: readonly string[]
@@ -116,6 +117,7 @@ function Field(props: FieldProps) {
   const { label, kind, choices, shown = String, read = String } = filter
   if (kind === 'webhook') return <WebhookField {...props} />
   if (kind === 'event') return <EventField {...props} />
+  if (kind === 'source') return <SourceField {...props} />
   if (kind === 'tenant') return <TenantChoice {...props} />
   if (kind === 'time') {
     return (
@@ -139,6 +141,7 @@ function Field(props: FieldProps) {
 }
 
 const PAUSE_MS = 350
+const FEW = 5
 
 /** Takes effect when its writer pauses. */
 function TypedField({
@@ -168,7 +171,23 @@ function TypedField({
   )
 }
 
-const EventField = (props: FieldProps) => <TypedField {...props} list={useCatalogue().names} />
+/** What is the beginning of names, and none itself, waits until one of them is chosen. */
+function EventField(props: FieldProps) {
+  const { names } = useCatalogue()
+  const problem = (typed: string) => {
+    const begun = typed.replace(/\*+$/, '').toLowerCase()
+    const found =
+      typed && !names.includes(typed)
+        ? names.filter((name) => name.toLowerCase().startsWith(begun))
+        : []
+    return found.length > 0 ? `Choose one: ${found.slice(0, FEW).join(', ')}` : undefined
+  }
+  return <TypedField {...props} filter={{ ...props.filter, problem }} list={names} />
+}
+
+const SourceField = (props: FieldProps) => (
+  <TypedField {...props} list={useSources().map(({ source }) => source)} />
+)
 
 const TenantChoice = (props: FieldProps) => <TypedField {...props} list={useTenants(props.value)} />
 

@@ -51,7 +51,7 @@ export function KeyScreen({ id }: { id: string }) {
                 It was rotated. When its last use stays as it is, everybody has the new one.
               </Note>
             )}
-            {key.usage && (key.usage.quota || key.usage.limits.length > 0) && (
+            {key.usage && (key.usage.plan || key.usage.quota || key.usage.limits.length > 0) && (
               <Panel title="Used of its limits">
                 <UsedOfKey of={key.usage} />
               </Panel>

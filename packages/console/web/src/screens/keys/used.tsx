@@ -34,18 +34,29 @@ const all = ({ quota, limits }: LimitUsage): Counted[] => [...(quota ? [quota] :
 /** The one of which least is left. */
 export function MostUsed({ of: { usage } }: { of: ApiKey }) {
   if (!usage) return null
+  const { plan } = usage
   const [first] = all(usage).toSorted((a, b) => b.used / b.limit - a.used / a.limit)
-  return first ? <Used of={first} what="Used of its nearest limit" /> : null
+  return (
+    <>
+      {first && <Used of={first} what="Used of its nearest limit" />}
+      {plan && <bdi class="sub-line">{`Plan ${plan}`}</bdi>}
+    </>
+  )
 }
 
 /** Of a key: its quota and each of its limits. */
-export const UsedOfKey = ({ of: { quota, limits } }: { of: LimitUsage }) => (
+export const UsedOfKey = ({ of: { plan, quota, limits } }: { of: LimitUsage }) => (
   <ul class="used-list">
+    {plan && (
+      <li>
+        Plan <b>{plan}</b>
+      </li>
+    )}
     {quota && (
       <li>
         <Used of={quota} what="Used of the quota" />
         <span class="faint">
-          {quota.resetsAt === null ? 'in all' : `until ${exact(quota.resetsAt).slice(0, 16)}`}
+          {quota.resetsAt === null ? 'in all' : `resets ${exact(quota.resetsAt).slice(0, 16)}`}
         </span>
       </li>
     )}

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Attempt, Count, Webhook, WebhookState } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
-import { useWebhooks, webhookName } from '../../state/names.ts'
+import { useSources, useWebhooks, webhookName } from '../../state/names.ts'
 import { useCall } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
 import { ago, plural, shortId } from '../../text/format.ts'
@@ -25,7 +25,7 @@ const MOST = 6
 /** What is shown are the newest of each kind; the counts are of all. */
 export function Attention() {
   const { session, may } = useSession()
-  const refused = useRefused()
+  const sources = useSources()
   const names = useWebhooks()
   const any = useCall('webhooks.list', { limit: 1 })
   const disabled = useWebhooksOf('disabled')
@@ -52,7 +52,7 @@ export function Attention() {
   const items = [
     ...failingWebhooks([...disabled.items, ...failing.items]),
     ...deadLetters(letters.data?.items ?? [], letters.data?.next === null, known),
-    ...refused,
+    ...sourcesToLookAt(sources),
   ]
   if (items.length === 0) return null
   return (
@@ -90,37 +90,45 @@ function useWebhooksOf(state: WebhookState) {
 const numbered = ({ count, atLeast }: Count): string =>
   atLeast ? `more than ${count}` : String(count)
 
-const HOUR_MS = 3_600_000
-const REFUSED = 200
-
-/** Sources whose requests were refused within a day. */
-function useRefused(): AttentionItem[] {
-  const { session, may } = useSession()
-  const { data } = useCall(
-    'inbound.list',
-    session.features.webhooks && may('inbound:read')
-      ? () => ({
-          outcome: 'refused' as const,
-          since: new Date(Date.now() - 24 * HOUR_MS).toISOString(),
-          limit: REFUSED,
-        })
-      : null,
-    { key: 'refused' },
-  )
-  const bySource = [...Map.groupBy(data?.items ?? [], ({ source }) => source)]
-  return bySource.map(([source, of]) => ({
-    key: `refused-${source}`,
-    tone: 'warn',
-    word: `${data?.next === null ? '' : 'more than '}${of.length} refused`,
-    what: (
-      <>
-        <bdi>{source}</bdi>, last {ago(of[0]?.at ?? '')}: <bdi>{of[0]?.reason}</bdi>
-      </>
-    ),
-    to: href('inbound', { source, outcome: 'refused' }),
-    action: 'Look',
-  }))
-}
+/** Sources whose requests were refused within a day, or that send nothing any more. */
+const sourcesToLookAt = (sources: ReturnType<typeof useSources>): AttentionItem[] =>
+  sources.flatMap(({ source, acceptedAt, isQuiet, refused }): AttentionItem[] => {
+    const item = { tone: 'warn', action: 'Look' } as const
+    const since = acceptedAt ? `, last accepted ${ago(acceptedAt)}` : ''
+    return [
+      ...(refused.at
+        ? [
+            {
+              ...item,
+              key: `refused-${source}`,
+              word: `${numbered(refused)} refused`,
+              what: (
+                <>
+                  <bdi>{source}</bdi>, last {ago(refused.at)}: <bdi>{refused.reason}</bdi>
+                </>
+              ),
+              to: href('inbound', { source, outcome: 'refused' }),
+            },
+          ]
+        : []),
+      ...(isQuiet
+        ? [
+            {
+              ...item,
+              key: `quiet-${source}`,
+              word: 'Quiet',
+              what: (
+                <>
+                  <bdi>{source}</bdi>
+                  {since}: it usually sends more often
+                </>
+              ),
+              to: href('inbound', { source }),
+            },
+          ]
+        : []),
+    ]
+  })
 
 /** Who is of a tenant sees no other. */
 function OfTenant({ name }: { name: string }) {

@@ -64,8 +64,8 @@ export function Composer({ webhook, onClose }: { webhook: Webhook; onClose: () =
     >
       <p>
         One event goes to this webhook alone, signed as any other, with a header that marks it as a
-        test. If it fails, it is tried again, and counts in the health and the statistics of the
-        webhook, as any other.
+        test. If it fails, it is tried again. It counts in neither the health nor the statistics of
+        the webhook.
         {!webhook.active && ' The webhook is not active: the test waits until it is.'}
       </p>
       <Select
