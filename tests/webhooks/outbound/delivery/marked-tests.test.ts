@@ -6,7 +6,7 @@ import { svcWebhooks } from '@svc/webhooks'
 import { Type } from '@sinclair/typebox'
 import Fastify from 'fastify'
 import { freshDatabase } from '../../../support/fresh-database.ts'
-import { untilCount } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 
 const events = defineEvents({
   'invoice.created': { payload: Type.Object({ id: Type.Integer() }), example: { id: 7 } },
@@ -96,10 +96,9 @@ t.test('a test that fails counts in neither the health nor the statistics', asyn
     allowedNetworks: ['127.0.0.0/8'],
   })
   await app.ready()
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer: ({ headers }) => ({ status: headers['x-svc-test'] ? 500 : 200 }),
   })
-  t.teardown(() => receiver.close())
   const { webhooks } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
   await webhooks.test(id)
