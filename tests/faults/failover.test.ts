@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { receiver as openReceiver } from '@svc/testing'
 import t from 'tap'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
-import { until } from '../support/until.ts'
+import { until, untilCount } from '../support/until.ts'
 import { startHost, type Host } from '../webhooks/support/host.ts'
 import { startPair } from './pair.ts'
 
@@ -93,3 +93,51 @@ t.test('a failover to a standby that has all commits', async (t) => {
   })
   t.pass('each acknowledged event was delivered')
 })
+
+t.test(
+  'a process that reconnects to a promoted standby some seconds after others keeps its attempts',
+  async (t) => {
+    const { url, standbyUrl, standby, kill } = await startPair(t, true)
+    const proxies = [await proxyPostgres(t, url), await proxyPostgres(t, url)] as const
+    const [first, second] = [
+      await startHost(t, { database: proxies[0].url }),
+      await startHost(t, { database: proxies[1].url }),
+    ]
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const receiver = await openReceiver({ answer: () => released.then(() => 200) })
+    t.teardown(() => receiver.close())
+    const webhook = await first.register(receiver.url, ['order.created'])
+    // Claimed by its publisher.
+    await second.app.svc.events.publish('order.created', {})
+    await receiver.waitFor(1)
+
+    kill()
+    for (const proxy of proxies) proxy.cut()
+    await standby.query('select pg_promote()')
+    for (const proxy of proxies) proxy.moveTo(standbyUrl)
+    proxies[0].mend()
+    await until(() =>
+      first.app.svc.events.publish('order.shipped', {}).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await setTimeout(6000)
+    proxies[1].mend()
+    await until(() =>
+      second.app.svc.events.publish('order.shipped', {}).then(
+        () => true,
+        () => false,
+      ),
+    )
+    release()
+
+    const [delivery] = await untilCount(
+      1,
+      async () => (await first.ask('GET', `/${webhook.id}/deliveries?status=delivered`)).body,
+    )
+    t.equal(delivery.attempt, 1)
+    t.equal(receiver.received.length, 1)
+  },
+)

@@ -101,3 +101,14 @@ t.test('a process that is notified of another looks at its next check', async (t
   await at(12_000, [])
   t.equal(statements(), 5, 'notifications are lost with the connection')
 })
+
+t.test('after an outage the others have 8 s to come back', async (t) => {
+  const { at, dead, connected } = watching()
+  await at(0, ['a'])
+  connected()
+  t.strictSame(await at(1000, ['a']), [], 'its time begins anew')
+  t.equal(dead.findAgainInMs, 7000)
+  t.strictSame(await at(7000, ['a', 'b']), [])
+  t.strictSame(await at(8000, ['a', 'b']), ['a'])
+  t.strictSame(await at(9400, ['b']), ['b'])
+})

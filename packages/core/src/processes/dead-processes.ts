@@ -7,6 +7,12 @@ import { findLockedProcesses } from './processes-table.ts'
 /** A process whose connection broke has this long to make another one, and take its lock again. */
 const GRACE_MS = 2400
 /**
+ * The longest that others take to reconnect after this process did: where its own connection broke, those of others
+ * may have broken as well, as in a failover. A promoted standby keeps the time of its start, so that
+ * {@link findLockedProcesses} does not show it.
+ */
+const LONGEST_RECONNECT_MS = 8000
+/**
  * How often a process looks for others while it knows of none. A process that takes its lock notifies
  * the others; a notification can be lost.
  */
@@ -21,6 +27,7 @@ export class DeadProcesses {
   #seenAt = new Map<string, number>()
   /** When it was last seen that no other process has its lock as held. */
   #aloneAt = -Infinity
+  #reconnectedAt = -Infinity
   /** How often another process may have taken its lock. */
   #changes = 0
   #isListening = false
@@ -46,7 +53,11 @@ export class DeadProcesses {
     }
     this.#notifications.listen(LOCK_TAKEN_CHANNEL, (_id, fromHere) => fromHere || mayHaveCome())
     // Notifications are lost while the connection is not there.
-    this.#notifications.onConnect(mayHaveCome)
+    this.#notifications.onConnect(() => {
+      mayHaveCome()
+      this.#reconnectedAt = this.#nowMs()
+      this.#seenAt.clear()
+    })
   }
 
   /**
@@ -66,7 +77,8 @@ export class DeadProcesses {
     const now = this.#nowMs()
     // A process that notified meanwhile may have written its row after this statement read the table.
     if (others.length === 0 && changes === this.#changes) this.#aloneAt = now
-    this.#seenAt = new Map(ids.map((id) => [id, this.#seenAt.get(id) ?? now]))
+    const from = Math.max(now, this.#reconnectedAt + LONGEST_RECONNECT_MS - GRACE_MS)
+    this.#seenAt = new Map(ids.map((id) => [id, this.#seenAt.get(id) ?? from]))
     return ids.filter((id) => now - (this.#seenAt.get(id) ?? now) >= GRACE_MS)
   }
 

@@ -126,7 +126,7 @@ const HOLDS_LOCK = `exists (
 /** A process whose row has its lock as held. */
 interface LockedProcess {
   id: string
-  /** No session holds the lock. Never directly after a start of the server, while all reconnect. */
+  /** No session holds the lock. Never directly after a start of the server, while all boot or reconnect. */
   isUnlocked: boolean
 }
 
