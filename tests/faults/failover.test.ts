@@ -123,7 +123,7 @@ t.test(
         () => false,
       ),
     )
-    await setTimeout(6000)
+    await setTimeout(4500)
     proxies[1].mend()
     await until(() =>
       second.app.svc.events.publish('order.shipped', {}).then(

@@ -11,7 +11,7 @@ const GRACE_MS = 2400
  * may have broken as well, as in a failover. A promoted standby keeps the time of its start, so that
  * {@link findLockedProcesses} does not show it.
  */
-const LONGEST_RECONNECT_MS = 8000
+const LONGEST_RECONNECT_MS = 6000
 /**
  * How often a process looks for others while it knows of none. A process that takes its lock notifies
  * the others; a notification can be lost.
