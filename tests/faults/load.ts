@@ -82,9 +82,9 @@ export class Load {
   }
 
   /** Asks a host until it answers. */
-  async posted<Answer>(path: string, body: object): Promise<Answer> {
+  async posted<Answer>(path: string, bodyOf: () => object): Promise<Answer> {
     const answered = await this.#deadline.until(`an answer of ${path}`, async () => {
-      const reply = await this.#post(path, body, { ms: PREPARED_MS })
+      const reply = await this.#post(path, bodyOf(), { ms: PREPARED_MS })
       return reply?.status === 200 && reply
     })
     return JSON.parse(answered.text) as Answer

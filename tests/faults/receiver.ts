@@ -11,8 +11,8 @@ export interface StormReceiver {
   urlOf(webhook: WebhookName): string
   /** What it answers from now on. */
   answer: 'ok' | 'error' | 'nothing'
-  /** The secrets of the webhooks that there are. */
-  secrets: Map<string, string>
+  /** The webhooks that there are: the path and query to which each delivers, and its secret. */
+  webhooks: Map<string, { target: string; secret: string }>
   close(): void
 }
 
@@ -29,7 +29,7 @@ export async function startReceiver(ledger: Ledger): Promise<StormReceiver> {
   const receiver: StormReceiver = {
     urlOf: (webhook) => `http://127.0.0.1:${port}/${webhook}`,
     answer: 'ok',
-    secrets: new Map(),
+    webhooks: new Map(),
     close() {
       server.close()
       server.closeAllConnections()
@@ -38,12 +38,14 @@ export async function startReceiver(ledger: Ledger): Promise<StormReceiver> {
   return receiver
 
   async function receive(request: IncomingMessage, reply: ServerResponse, from: number) {
-    const webhook = request.url!.slice(1) as WebhookName
+    const [webhook] = request.url!.slice(1).split('?') as [WebhookName]
     const body = await text(request)
-    const secret = receiver.secrets.get(webhook)
+    const known = receiver.webhooks.get(webhook)
     // An event of the schedule before comes late, and the webhook has just been made.
-    if (secret === undefined) return reply.writeHead(503).end()
-    const attempt = verified(webhook, secret, request, body, from)
+    if (known === undefined) return reply.writeHead(503).end()
+    // The answer to its registration was lost, and another one was made.
+    if (known.target !== request.url) return reply.end()
+    const attempt = verified(webhook, known.secret, request, body, from)
     if (attempt === null) return reply.end()
     ledger.attempts.push(attempt)
     reply.once('close', () => {

@@ -54,7 +54,7 @@ export async function runSchedule(given: Given): Promise<Report> {
     report.stormMs = over - began
     report.violations = await settle(world, webhooks)
     report.settledMs = performance.now() - over
-    for (const id of webhooks) await load.posted('/control/unregister', { id })
+    for (const id of webhooks) await load.posted('/control/unregister', () => ({ id }))
     await emptyTables(world.direct)
   } catch (error) {
     load.end()
@@ -72,11 +72,16 @@ async function prepare({
 }: World): Promise<{ keys: PresentedKeys; webhooks: string[] }> {
   const webhooks: string[] = []
   const register = async (name: WebhookName, settings: object) => {
-    const { id, secret } = await load.posted<{ id: string; secret: string }>('/control/webhook', {
-      url: receiver.urlOf(name),
-      ...settings,
-    })
-    receiver.secrets.set(name, secret)
+    let tries = 0
+    const url = () => new URL(`?try=${tries}`, receiver.urlOf(name))
+    const { id, secret } = await load.posted<{ id: string; secret: string }>(
+      '/control/webhook',
+      () => {
+        tries++
+        return { url: url().href, ...settings }
+      },
+    )
+    receiver.webhooks.set(name, { target: url().pathname + url().search, secret })
     webhooks.push(id)
   }
   await register('plain', { events: ['order.created'] })
@@ -84,7 +89,7 @@ async function prepare({
   await register('rated', { events: ['order.step'], rateLimit: LIMITS.rated })
   await register('capped', { events: ['order.step'], maxInFlight: LIMITS.capped })
   const keyWith = async (settings: object) =>
-    (await load.posted<{ key: string }>('/control/key', settings)).key
+    (await load.posted<{ key: string }>('/control/key', () => settings)).key
   const quota = { limit: LIMITS.quota, period: 'total' }
   const keys = {
     counted: await keyWith({ quota }),
