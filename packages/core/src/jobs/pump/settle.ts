@@ -113,21 +113,15 @@ export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
   job.isProbe !== true
 
 /**
- * Whether the settlement changes the row of a webhook or of a recipient, which a transaction of the host may
- * hold for as long as it takes.
- */
-export const needsSharedRow = ({ outcome }: JobOutcome): boolean => outcome.kind === 'rejected'
-
-/**
- * Whether it is settled alone, in a transaction of its own: a probe that has succeeded resumes its recipient,
- * which locks rows of that recipient, and takes longer.
+ * Whether it is settled alone, in a transaction of its own: a refusal disables its webhook, and a probe that
+ * has succeeded resumes its recipient. Transactions of the host may hold these rows for as long as they take.
  */
 export const settlesAlone = ({ job, outcome }: JobOutcome): boolean =>
-  outcome.kind === 'completed' && job.isProbe === true
+  outcome.kind === 'rejected' || (outcome.kind === 'completed' && job.isProbe === true)
 
 /**
  * Whether its settlement, beside the state of the job, writes rows that tell of it and nothing else. With
  * the others a webhook is disabled or resumed, or an event published.
  */
 export const isOnlyRecorded = (one: JobOutcome): boolean =>
-  !needsSharedRow(one) && !settlesAlone(one) && resultOf(one) !== 'dead'
+  !settlesAlone(one) && resultOf(one) !== 'dead'
