@@ -9,8 +9,6 @@ export const MOST_STEPS = 1_000_000
 const CHARACTERS = 64
 
 export class TooMuchWork extends Error {}
-/** The slice is over: the filter is asked again, and goes on where it has stopped. */
-export class Paused extends Error {}
 
 export class WorkBound {
   #most: number
@@ -34,13 +32,6 @@ export class WorkBound {
     this.#left -= steps
     if (this.#left < 0) throw new TooMuchWork()
   }
-
-  /** What a test has answered, where the filter is asked again; `undefined` where it is to be made. */
-  answerOf(_test: object): boolean | undefined {
-    return undefined
-  }
-
-  remember(_test: object, _answer: boolean): void {}
 }
 
 /** The steps that a condition takes which reads all of a value. */
@@ -48,34 +39,6 @@ export function stepsToRead(value: unknown): number {
   if (Array.isArray(value)) return 1 + value.length
   if (typeof value === 'string') return 1 + value.length / CHARACTERS
   return 1
-}
-
-/**
- * Work in slices: a filter is asked again and again, until it has an answer. Each time it makes one test
- * at least, which reads the payload once.
- */
-export class SlicedWork extends WorkBound {
-  #answers = new Map<object, boolean>()
-  #endsAt = 0
-  #hasTested = false
-
-  /** Until when tests may begin, by the monotonic clock. */
-  beginSlice(endsAt: number): void {
-    this.#endsAt = endsAt
-    this.#hasTested = false
-  }
-
-  override answerOf(test: object): boolean | undefined {
-    const answer = this.#answers.get(test)
-    if (answer !== undefined) return answer
-    if (this.#hasTested && performance.now() > this.#endsAt) throw new Paused()
-    this.#hasTested = true
-    return undefined
-  }
-
-  override remember(test: object, answer: boolean): void {
-    this.#answers.set(test, answer)
-  }
 }
 
 /** What the filters of one event may take together in the process that publishes it. */
