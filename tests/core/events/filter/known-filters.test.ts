@@ -33,7 +33,7 @@ async function start(t: Test, mostCharacters?: number) {
     } = await known.of(on, [set])
     const event = new EventValues({ event: 'a', tenant: null, payload: { total: 5 } })
     const matched: FilteredRecipient[] = []
-    group?.decideCheap(event, new FilterBudget(() => 0), { matched, undecided: [] })
+    group?.decideCheap(event, new FilterBudget(), { matched, undecided: [] })
     return {
       index: group,
       matched: matched.map(({ recipient }) => Number(recipient.at(-1))).toSorted(),

@@ -43,40 +43,18 @@ export function stepsToRead(value: unknown): number {
 
 /** What the filters of one event may take together in the process that publishes it. */
 const STEPS_OF_EVENT = 200_000
-/** Of the process: on a busy machine it may wait for longer. */
-const MS_OF_EVENT = 10
 /** A filter that takes more is dear: it is decided elsewhere, so that it does not use up what others need. */
 export const STEPS_OF_DEAR = STEPS_OF_EVENT / 10
-/** After so many steps the clock is read. */
-const STEPS_OF_CLOCK = 10_000
 
 export class FilterBudget {
   used = 0
-  #usedMs: () => number
-  #startedAt: number
-  #readAt = 0
-
-  /** @param usedMs the CPU time that the process has used. @default what the system counts */
-  constructor(usedMs: () => number = cpuMs) {
-    this.#usedMs = usedMs
-    this.#startedAt = usedMs()
-  }
 
   /** The most that the next filter may take; 0 where nothing is left. */
   next(): number {
-    if (this.used - this.#readAt >= STEPS_OF_CLOCK) {
-      this.#readAt = this.used
-      if (this.#usedMs() - this.#startedAt > MS_OF_EVENT) this.used = STEPS_OF_EVENT
-    }
     return Math.max(0, Math.min(STEPS_OF_DEAR, STEPS_OF_EVENT - this.used))
   }
 
   take(steps: number): void {
     this.used += steps + 1
   }
-}
-
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
 }
