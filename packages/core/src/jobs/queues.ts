@@ -155,7 +155,14 @@ export class Queues {
     return count + more
   }
 
-  makeDue = makeWaitingDue
+  /**
+   * Makes all waiting jobs of a recipient due: a first portion in the transaction, the rest in the background.
+   * Call `recipientsChanged` after the commit.
+   */
+  async makeDue(db: Db, queue: string, recipient: string): Promise<void> {
+    const { isFinished } = await makeWaitingDue(db, queue, recipient)
+    if (!isFinished) await insertWork(db, queue, recipient, 'due')
+  }
 
   count = countJobs
 

@@ -124,35 +124,25 @@ export async function claimProbe<Data>(
   return row.isRestricted ? { ...probe, grant: { id: row.grantId, askedAt } } : probe
 }
 
-export interface MadeDue {
-  count: number
-  /** Whether others are not due: more than a portion, or locked by other transactions. */
-  hasMore: boolean
-  /** Jobs whose last attempt began before that moment, as ISO 8601. */
-  attemptedBefore: string
-}
-
 /**
  * Makes a portion of a recipient's waiting jobs due that are not yet, and whose last attempt began before
- * a moment: `null` for now. Another call with the moment of the first one continues.
+ * a moment: `null` for now. Returns how many, and whether all are: others may be locked.
  */
 export async function makeWaitingDue(
   db: Db,
   queue: string,
   recipient: string,
   attemptedBefore: string | null = null,
-): Promise<MadeDue> {
+): Promise<{ done: number; isFinished: boolean }> {
   const { rows } = await db.query(
-    // Not now(): the transaction may have begun long before.
-    `with moment as materialized (
-       select coalesce($4::timestamptz, clock_timestamp()) as at
-     ), waiting as materialized (
+    `with waiting as materialized (
        select its.id from unnest(array[-2, -1, 0]) as lane
         cross join lateral (
           select id from svc_jobs.job
            where name = $1 and priority = lane and singleton_key = $2
              and blocked and state < 'active' and start_after > now()
-             and (started_on is null or started_on < (select at from moment))
+             -- Not now(): the transaction may have begun long before.
+             and (started_on is null or started_on < coalesce($4::timestamptz, clock_timestamp()))
            order by start_after limit $3 + 1) as its
         limit $3 + 1
      ), portion as materialized (
@@ -163,13 +153,11 @@ export async function makeWaitingDue(
        update svc_jobs.job as job set start_after = now()
         where job.name = $1 and job.id = any(array(select id from portion))
      )
-     select (select count(*) from portion)::int as count,
-            (select count(*) from waiting) > (select count(*) from portion) as "hasMore",
-            -- As JSON: the form of a timestamp as text is a setting of the session.
-            (select to_json(at) #>> '{}' from moment) as "attemptedBefore"`,
+     select (select count(*) from portion)::int as done,
+            (select count(*) from waiting) = (select count(*) from portion) as "isFinished"`,
     [queue, recipient, PORTION, attemptedBefore],
   )
-  return rows[0] as MadeDue
+  return rows[0] as { done: number; isFinished: boolean }
 }
 
 /** Deletes a portion of a recipient's waiting jobs and returns them; `attempt` is their next one. */

@@ -4,7 +4,7 @@ import { countDeadLetters, deleteDeadLetters, type Moved } from '../pg-boss/dead
 import { setHeld } from '../pg-boss/recipient-states-table.ts'
 import { countWaitingRetries, makeRetriesDue } from '../pg-boss/make-retries-due.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
-import { discardWaiting } from '../pg-boss/waiting-jobs.ts'
+import { discardWaiting, makeWaitingDue } from '../pg-boss/waiting-jobs.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import type { Worker } from '../worker.ts'
 import {
@@ -42,9 +42,10 @@ function portionOf(
   const { what } = work
   if (what === 'discard') return discarded(db, work, worker)
   if (what === 'bury') return buried(db, work)
+  if (what === 'due') return madeDue(makeWaitingDue(db, work.queue, work.recipient, work.until))
   if (what === 'missing') return missing(db, { ...work, what }, worker)
   if (what !== 'redrive' && work.deliveries === null) return counted(db, work)
-  return what === 'failed' ? retriesDue(db, work) : redriven(db, work, retry)
+  return what === 'failed' ? madeDue(retriesDue(db, work)) : redriven(db, work, retry)
 }
 
 const limitOf = ({ perSecond }: Work): number =>
@@ -76,10 +77,13 @@ async function missing(
   return (await its?.recoverMissing(db, recovery, limitOf(recovery))) ?? nothing
 }
 
-async function retriesDue(db: Db, work: Work): Promise<RecoveredPortion> {
+function retriesDue(db: Db, work: Work): Promise<RecoveredPortion> {
   const { queue, recipient, since, until } = work
-  const failed = { recipient, since, until, recovery: work.id }
-  const portion = await makeRetriesDue(db, queue, failed, limitOf(work))
+  return makeRetriesDue(db, queue, { recipient, since, until, recovery: work.id }, limitOf(work))
+}
+
+async function madeDue(making: Promise<RecoveredPortion>): Promise<RecoveredPortion> {
+  const portion = await making
   // All that are left are locked by others.
   return { ...portion, waitSeconds: portion.done === 0 ? 1 : 0 }
 }

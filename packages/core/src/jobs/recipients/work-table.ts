@@ -35,8 +35,11 @@ export interface Recovery extends NewRecovery {
   position: RecoveryPosition | null
 }
 
-/** `discard`: delete the jobs that wait. `bury`: delete dead letters. `redrive`: put them back on their way. */
-export type Unlisted = 'discard' | 'bury' | 'redrive'
+/**
+ * `discard`: delete the jobs that wait. `due`: make them due. `bury`: delete dead letters. `redrive`: put them
+ * back on their way.
+ */
+export type Unlisted = 'discard' | 'due' | 'bury' | 'redrive'
 
 export interface Work extends Omit<Recovery, 'what'> {
   what: Recovery['what'] | Unlisted
