@@ -30,8 +30,8 @@ interface Parts {
   log: Record<'error' | 'info', (details: object, message: string) => void>
   owner: string
   isNotified: () => boolean
-  /** This pump has written to the table of recipients: other processes read it again. */
-  recipientsWritten(): void
+  /** This pump has written to the table of recipients: all processes read it again. */
+  recipientsChanged(): void
   settled(): void
   fetchFailed: () => void
   telemetry: AttemptTelemetry
@@ -89,7 +89,7 @@ export class Pump {
       log,
       owner,
       isNotified,
-      changed: () => parts.recipientsWritten(),
+      changed: () => parts.recipientsChanged(),
       wake: () => this.#wakeLane('retry'),
       moved: () => this.wakeAll(),
       wakeClaims: () => this.#sleeps.retry.wake(),

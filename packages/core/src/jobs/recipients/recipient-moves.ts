@@ -17,9 +17,8 @@ interface Parts {
   states: RecipientStates
   limits: Pick<RecipientLimits, 'open' | 'setCircuit'>
   log: { error(details: object, message: string): void }
-  /** The table of recipients has changed: other processes read it again. */
+  /** The table of recipients has changed: all processes read it again. */
   changed: () => void
-  refreshSoon: () => void
   moved: () => void
 }
 
@@ -128,10 +127,7 @@ export class RecipientMoves {
     for (const [recipient, isOpen] of parts.flatMap(({ items }) => items)) {
       if (this.#circuits.get(recipient) === isOpen) this.#circuits.delete(recipient)
     }
-    if (parts.length > 0) {
-      this.#parts.changed()
-      this.#parts.refreshSoon()
-    }
+    if (parts.length > 0) this.#parts.changed()
     for (const { error } of failed) if (isOther(error)) throw error
     if (failed.length > 0) this.#writeNotBefore = performance.now() + AFTER_LOCKS_MS
   }

@@ -25,7 +25,7 @@ interface Parts {
   log: { error(details: object, message: string): void }
   owner: string
   isNotified: () => boolean
-  /** The table of recipients has changed: other processes read it again. */
+  /** The table of recipients has changed: all processes read it again. */
   changed: () => void
   /** The table of recipients has changed: there may be jobs to claim. */
   wake: () => void
@@ -67,7 +67,6 @@ export class RecipientScheduler {
       background: (work, limit) => database.background(work, limit),
       states: this.#states,
       limits: this.#limits,
-      refreshSoon: () => this.refreshSoon(),
     })
     this.restricted = new RestrictedClaims({
       ...parts,
