@@ -513,7 +513,7 @@ create table svc."__svc.work" (
   after_transaction xid8,
   created_at timestamp with time zone default clock_timestamp() not null,
   finished_at timestamp with time zone,
-  constraint "__svc.work_what_check" CHECK ((what = ANY (ARRAY['discard'::text, 'due'::text, 'bury'::text, 'redrive'::text, 'dead'::text, 'failed'::text, 'missing'::text]))),
+  constraint "__svc.work_what_check" CHECK ((what = ANY (ARRAY['discard'::text, 'due'::text, 'redrive'::text, 'dead'::text, 'failed'::text, 'missing'::text]))),
   constraint "__svc.work_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.work_queue_next_at_idx" ON svc."__svc.work" USING btree (queue, next_at) WHERE (finished_at IS NULL);

@@ -102,9 +102,8 @@ export class Queues {
     await deleteWorkOn(db, queue, [recipient])
     await setHeld(db, queue, [recipient], true)
     const jobs = await discardWaiting<Data>(db, queue, recipient, FIRST_PORTION)
+    await deleteDeadLetters(db, queue, recipient, FIRST_PORTION)
     await insertWork(db, queue, recipient, 'discard')
-    const { count } = await deleteDeadLetters(db, queue, { recipient }, FIRST_PORTION)
-    if (count === FIRST_PORTION) await insertWork(db, queue, recipient, 'bury')
     return jobs
   }
 

@@ -36,10 +36,10 @@ export interface Recovery extends NewRecovery {
 }
 
 /**
- * `discard`: delete the jobs that wait. `due`: make them due. `bury`: delete dead letters. `redrive`: put them
- * back on their way.
+ * `discard`: delete the jobs that wait, and the dead letters. `due`: make the jobs due. `redrive`: put the dead
+ * letters back on their way.
  */
-export type Unlisted = 'discard' | 'due' | 'bury' | 'redrive'
+export type Unlisted = 'discard' | 'due' | 'redrive'
 
 export interface Work extends Omit<Recovery, 'what'> {
   what: Recovery['what'] | Unlisted
