@@ -12,7 +12,7 @@ import {
 } from '../../../../packages/core/src/jobs/pg-boss/claim-jobs.ts'
 import { makeRetriesDue } from '../../../../packages/core/src/jobs/pg-boss/make-retries-due.ts'
 import { QueueTable } from '../../../../packages/core/src/jobs/pg-boss/queue-table.ts'
-import { settle } from '../../../../packages/core/src/jobs/pg-boss/settle.ts'
+import { settle } from '../../../../packages/core/src/jobs/pump/settle.ts'
 import { claimProbe, moveJobs } from '../../../../packages/core/src/jobs/pg-boss/waiting-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { A_LAP, NO_ENDS } from '../../support/claimed-jobs.ts'
