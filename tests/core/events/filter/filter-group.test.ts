@@ -2,8 +2,8 @@ import t from 'tap'
 import { compileFilterMatch } from '../../../../packages/core/src/events/filter/compile-filter.ts'
 import { DeferredFilters } from '../../../../packages/core/src/events/filter/deferred-filters.ts'
 import { EventValues } from '../../../../packages/core/src/events/filter/event-values.ts'
-import { FilterGroup } from '../../../../packages/core/src/events/filter/filter-group.ts'
-import { FilterBudget, MOST_STEPS, WorkBound } from '../../../../packages/core/src/events/filter/work-bound.ts'
+import { decideFilters, FilterGroup } from '../../../../packages/core/src/events/filter/filter-group.ts'
+import { MOST_STEPS, WorkBound } from '../../../../packages/core/src/events/filter/work-bound.ts'
 
 interface One {
   filter: string
@@ -13,14 +13,7 @@ const subject = { event: 'order.created', tenant: null, payload: { customer: 42 
 const decide = <Some extends One>(
   group: FilterGroup<Some>,
   payload: object = subject.payload,
-  budget = new FilterBudget(),
-) => {
-  const matches = { matched: [] as Some[], undecided: [] as Some[] }
-  const values = new EventValues({ ...subject, payload })
-  group.decideCheap(values, budget, matches)
-  group.decideDear(values, budget, matches)
-  return matches
-}
+) => decideFilters([group], new EventValues({ ...subject, payload }))
 const of = (filter: object): One => ({ filter: JSON.stringify(filter) })
 
 const long = {
@@ -56,7 +49,7 @@ t.test('one filter of very many webhooks is decided for all of them', async (t) 
 t.test('a filter that this version cannot read matches nothing', async (t) => {
   for (const filter of ['{"payload":{"customer":{"$near":1}}}', '[]', 'no JSON']) {
     const group = new FilterGroup([{ filter }])
-    t.same(decide(group), { matched: [], undecided: [] }, filter)
+    t.match(decide(group), { matched: [], undecided: [] }, filter)
     t.same(group.unreadable, [{ filter }])
   }
   t.same(new FilterGroup([of({ tenant: 'acme' })]).unreadable, [])
@@ -72,16 +65,15 @@ t.test(
     const group = new FilterGroup([...many, ...cheap])
     // The first events show which of them are dear.
     for (let event = 0; event < 25; event++) {
-      const budget = new FilterBudget()
-      const { undecided } = decide(group, long, budget)
+      const { undecided, steps } = decide(group, long)
       t.ok(many.every((one) => undecided.includes(one)))
-      t.ok(budget.used <= 200_001, String(budget.used))
+      t.ok(steps <= 200_001, String(steps))
     }
     const { matched, undecided } = decide(group, long)
     t.same(matched, cheap)
     t.same(undecided.toSorted(), many.toSorted())
     // For another event they are not.
-    t.same(decide(group), { matched: cheap, undecided: [] })
+    t.match(decide(group), { matched: cheap, undecided: [] })
   },
 )
 
@@ -97,14 +89,14 @@ t.test('a list of objects costs as much as the comparisons with each of them', a
 
 t.test('equal paths are followed once', async (t) => {
   const items = Array.from({ length: 500 }, (_, n) => ({ sku: `sku-${n}` }))
-  const budget = new FilterBudget()
   const all = Array.from({ length: 10 }, (_, n) => of({ 'payload.items.sku': `sku-${n}` }))
-  t.equal(decide(new FilterGroup(all), { items }, budget).matched.length, 10)
+  const { matched, steps } = decide(new FilterGroup(all), { items })
+  t.equal(matched.length, 10)
   // Ten times the 500 values, and once the way to them.
-  t.ok(budget.used < 8000, String(budget.used))
+  t.ok(steps < 8000, String(steps))
 })
 
-t.test('what a publish does not reach is decided later, in slices', async (t) => {
+t.test('what a publish does not reach is decided later, with rests for others', async (t) => {
   const filters = new DeferredFilters()
   let turns = 0
   let isDone = false

@@ -42,19 +42,6 @@ export function stepsToRead(value: unknown): number {
 }
 
 /** What the filters of one event may take together in the process that publishes it. */
-const STEPS_OF_EVENT = 200_000
+export const STEPS_OF_EVENT = 200_000
 /** A filter that takes more is dear: it is decided elsewhere, so that it does not use up what others need. */
 export const STEPS_OF_DEAR = STEPS_OF_EVENT / 10
-
-export class FilterBudget {
-  used = 0
-
-  /** The most that the next filter may take; 0 where nothing is left. */
-  next(): number {
-    return Math.max(0, Math.min(STEPS_OF_DEAR, STEPS_OF_EVENT - this.used))
-  }
-
-  take(steps: number): void {
-    this.used += steps + 1
-  }
-}
