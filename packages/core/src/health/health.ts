@@ -11,7 +11,7 @@ import type { Db } from '../postgres/transaction.ts'
 import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
 import type { Meter } from '../telemetry/instruments.ts'
 import { within } from '../within.ts'
-import { GAUGES, observations } from './queue-gauges.ts'
+import { observeGauges } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 
 /** The result of `svc.health`: the state of this process and of the queues in its database. */
@@ -98,14 +98,13 @@ export class HealthCheck {
       () => database.readers.transaction((within) => countQueues(within, workers.queues()), limit),
       HEALTH_TIMEOUT_MS,
     )
-    this.#unobserve = meter?.gauges(GAUGES, () =>
-      observations({
-        counts: () => this.#counts.recent(COUNTS_SHARED_FOR_MS),
-        pauses: () => this.#paused(),
-        inFlight: workers.inFlight(),
-        failures: tasks.failures(),
-      }),
-    )
+    const measured = () => ({
+      counts: () => this.#counts.recent(COUNTS_SHARED_FOR_MS),
+      pauses: () => this.#paused(),
+      inFlight: workers.inFlight(),
+      failures: tasks.failures(),
+    })
+    this.#unobserve = meter === null ? undefined : observeGauges(meter, measured)
   }
 
   /** The host has begun to close. */
