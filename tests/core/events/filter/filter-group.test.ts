@@ -2,7 +2,10 @@ import t from 'tap'
 import { compileFilterMatch } from '../../../../packages/core/src/events/filter/compile-filter.ts'
 import { DeferredFilters } from '../../../../packages/core/src/events/filter/deferred-filters.ts'
 import { EventValues } from '../../../../packages/core/src/events/filter/event-values.ts'
-import { decideFilters, FilterGroup } from '../../../../packages/core/src/events/filter/filter-group.ts'
+import {
+  decideFilters,
+  FilterGroup,
+} from '../../../../packages/core/src/events/filter/filter-group.ts'
 import { MOST_STEPS, WorkBound } from '../../../../packages/core/src/events/filter/work-bound.ts'
 
 interface One {
@@ -10,10 +13,8 @@ interface One {
 }
 
 const subject = { event: 'order.created', tenant: null, payload: { customer: 42 } as object }
-const decide = <Some extends One>(
-  group: FilterGroup<Some>,
-  payload: object = subject.payload,
-) => decideFilters([group], new EventValues({ ...subject, payload }))
+const decide = <Some extends One>(group: FilterGroup<Some>, payload: object = subject.payload) =>
+  decideFilters([group], new EventValues({ ...subject, payload }))
 const of = (filter: object): One => ({ filter: JSON.stringify(filter) })
 
 const long = {

@@ -43,7 +43,11 @@ export class FilterGroup<One extends Filtered> {
     let size = all.length * SIZE_OF_ONE
     for (const one of all) {
       const known = this.#entries.get(one.filter)
-      const entry = known ?? { match: (former ?? this).#compiled(one.filter), of: [], isDear: false }
+      const entry = known ?? {
+        match: (former ?? this).#compiled(one.filter),
+        of: [],
+        isDear: false,
+      }
       if (!known) size += one.filter.length
       this.#entries.set(one.filter, entry)
       entry.of.push(one)

@@ -12,9 +12,7 @@ export interface Test {
 /** @throws InvalidFilter */
 type Operator = (operand: unknown, spot: string) => Test
 
-const not =
-  (test: Test): Test =>
-    Object.assign((values: readonly unknown[]) => !test(values), test)
+const not = (test: Test): Test => Object.assign((values: readonly unknown[]) => !test(values), test)
 
 /** A list matches where one of its elements does. */
 const some =

@@ -389,10 +389,13 @@ export class Pump {
     const wake = `${lane} ${step}`
     if (this.#wakes.has(wake)) return
     this.#wakes.add(wake)
-    const timer = setTimeout(() => {
-      this.#wakes.delete(wake)
-      this.#wakeLane(lane)
-    }, step * WAKE_STEP_MS - now)
+    const timer = setTimeout(
+      () => {
+        this.#wakes.delete(wake)
+        this.#wakeLane(lane)
+      },
+      step * WAKE_STEP_MS - now,
+    )
     timer.unref()
   }
 

@@ -24,12 +24,7 @@ export async function reactivate(core: Core, id: string, url: string): Promise<v
  * Makes the webhook active in a transaction. Returns whether it did: a webhook that has another address
  * by now stays disabled. After the commit the caller notifies the pumps: `core.queues.recipientsChanged(QUEUE)`.
  */
-export async function reactivateIn(
-  core: Core,
-  db: Db,
-  id: string,
-  url: string,
-): Promise<boolean> {
+export async function reactivateIn(core: Core, db: Db, id: string, url: string): Promise<boolean> {
   const before = await lockWebhook(db, id, EVERYWHERE)
   if (before?.url !== url || !isDisabledAsFailing(before)) return false
   const after = await updateWebhook(db, id, { active: true })
