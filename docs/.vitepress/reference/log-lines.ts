@@ -494,12 +494,6 @@ export const LOG_LINES: Record<string, LogLine[]> = {
     ),
     line(
       'warn',
-      'could not make all waiting deliveries of a webhook due now…',
-      '`webhookId` was resumed. Some of its deliveries keep their due times.',
-      NOTHING,
-    ),
-    line(
-      'warn',
       'could not write how dear filters of webhooks are; the next evaluation writes it',
       'Filters are evaluated with an older estimate.',
       NOTHING,

@@ -39,15 +39,15 @@ export interface Metric {
 }
 
 const INSTRUMENT =
-  /(?:\.(counter|histogram)\(\s*|name: )'([\w.]+)',\s*(?:\{\s*)?unit: '([^']+)',\s*description:\s*'([^']+)'/g
+  /\.create(?:Observable)?(Counter|Gauge|Histogram)\(\s*'([\w.]+)',\s*\{\s*unit: '([^']+)',\s*description:\s*'([^']+)'/g
 
 /** All metrics of the packages, as their code defines them. */
 export function metrics(): Metric[] {
   const found = sources('packages/*/src/**/*.ts').flatMap((file) =>
     [...sourceOf(file).matchAll(INSTRUMENT)].map(
-      ([, kind = 'gauge', name = '', unit = '', description = '']) => ({
+      ([, kind = '', name = '', unit = '', description = '']) => ({
         name,
-        kind,
+        kind: kind.toLowerCase(),
         unit,
         description,
       }),

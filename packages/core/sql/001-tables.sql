@@ -201,11 +201,12 @@ create table svc."__svc.work" (
   id uuid primary key,
   queue text collate "C" not null,
   recipient text collate "C" not null,
-  -- 'discard': delete the jobs that wait. 'bury': delete dead letters. 'redrive': put them back on their way.
+  -- 'discard': delete the jobs that wait, and the dead letters. 'due': make the jobs due. 'redrive': put the dead
+  -- letters back on their way.
   -- These rows are deleted when the work is done. Recoveries are listed, and stay for a while: 'dead': dead
   -- letters. 'failed': jobs that wait for their next attempt. 'missing': what the worker of the queue
   -- determines.
-  what text not null check (what in ('discard', 'bury', 'redrive', 'dead', 'failed', 'missing')),
+  what text not null check (what in ('discard', 'due', 'redrive', 'dead', 'failed', 'missing')),
   since timestamptz not null default '-infinity',
   until timestamptz not null,
   per_second integer,

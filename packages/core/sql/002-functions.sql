@@ -889,7 +889,10 @@ create function svc."__svc.claim_restricted"(
   told_after_ms float8[],
   told_took_ms float8[],
   -- Jobs whose attempts have ended there, and are not settled yet: they do not count as attempts.
-  ended_jobs uuid[]
+  ended_jobs uuid[],
+  -- The recipients are held, restricted or not, and the attempts are probes: also of jobs that are not due yet, the
+  -- one that is due first before others. "__svc.settle" puts a job whose probe has failed behind the others.
+  are_probes boolean
 ) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -916,6 +919,7 @@ declare
   jobs json[] := '{}';
   count_claimed int;
   count_grants int;
+  due_by timestamptz;
   wait_until timestamptz;
   -- Whether jobs of the recipient wait, and whether some of them do not wait aside yet.
   is_waiting boolean;
@@ -939,9 +943,10 @@ begin
     end if;
 
     select * into its from svc."__svc.recipient_states" as known
-     where known.queue = queue_name and known.recipient = wanted.recipient and known.restricted
+     where known.queue = queue_name and known.recipient = wanted.recipient
+       and (known.restricted or are_probes)
        for no key update skip locked;
-    if not found or its.held then
+    if not found or its.held <> are_probes then
       -- Others have it for a moment: another claim, or a publish that may leave a job.
       answers := answers
         || json_build_object('recipient', wanted.recipient, 'isTold', false, 'isBusy', found,
@@ -1016,6 +1021,7 @@ begin
                    order by job.start_after limit 500
                      for update skip locked) as other));
     end if;
+    due_by := case when are_probes then 'infinity' else clock_timestamp() end;
     -- The job is chosen after the attempts were counted: one that failed meanwhile may come first. An older job may be
     -- among those that are left.
     if most > 0 and its.ordered and svc."__svc.waits_elsewhere"(queue_name, wanted.recipient) then
@@ -1025,11 +1031,11 @@ begin
        where job.name = queue_name and job.singleton_key = wanted.recipient
          and job.blocked and job.state < 'active' and job.priority = -2
        order by job.created_on, job.id limit 1;
-      if found and head.start_after <= clock_timestamp() then
+      if found and head.start_after <= due_by then
         -- Another one must not take its place where it is being changed just now.
         ids := array(select job.id from svc_jobs.job as job
                       where job.name = queue_name and job.id = head.id
-                        and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
+                        and job.blocked and job.state < 'active' and job.start_after <= due_by
                         for update skip locked);
       end if;
       if cardinality(ids) = 0 then
@@ -1039,7 +1045,7 @@ begin
       ids := array(select job.id from svc_jobs.job as job
                     where job.name = queue_name and job.priority = -2
                       and job.singleton_key = wanted.recipient
-                      and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
+                      and job.blocked and job.state < 'active' and job.start_after <= due_by
                     order by job.start_after limit most
                     for update skip locked);
     end if;
@@ -1069,7 +1075,7 @@ begin
                'id', id, 'data', data, 'retryCount', retry_count, 'retryLimit', retry_limit,
                'groupId', group_id, 'createdOn', extract(epoch from created_on)::float8 * 1000,
                'startedOn', started_on::text,
-               'grantId', grant_id)
+               'isRestricted', its.restricted, 'grantId', grant_id)
                order by start_after)
         into count_claimed, claimed from marked;
       jobs := jobs || claimed;

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { countQueues } from '../../../packages/core/src/jobs/pg-boss/queue-counts-table.ts'
-import { QueueCounts } from '../../../packages/core/src/health/queue-counts.ts'
+import { SharedCall } from '../../../packages/core/src/health/shared-call.ts'
 import { BEGIN_WITH_WORKER_PLANS } from '../../../packages/core/src/postgres/worker-pool.ts'
 import { transaction } from '../../../packages/core/src/postgres/transaction.ts'
 import { startHost } from '../support/host.ts'
@@ -71,26 +71,18 @@ t.test('a long queue is not read as a whole', async (t) => {
   t.ok(Math.max(...rows) <= 1001, plans.join('\n'))
 })
 
-t.test(
-  'health checks of one moment share a query, and gauges show one of the last seconds',
-  async (t) => {
-    let asked = 0
-    const counts = new QueueCounts(async () => {
-      asked++
-      return []
-    })
-    await Promise.all([counts.recent(), counts.read(), counts.read()])
-    t.equal(asked, 1)
-    await counts.recent()
-    t.equal(asked, 1, 'a gauge takes the last reading')
-    await counts.read()
-    t.equal(asked, 2, 'health asks again')
-  },
-)
-
-t.test('a count of queues that failed is repeated', async (t) => {
+t.test('calls of one moment share a query, and a gauge takes the last answer', async (t) => {
   let asked = 0
-  const counts = new QueueCounts(() => Promise.reject(new Error(`no answer ${++asked}`)))
-  await t.rejects(counts.read(), /no answer 1/)
-  await t.rejects(counts.recent(), /no answer 2/)
+  const counts = new SharedCall(async () => ++asked, 1000)
+  t.same(await Promise.all([counts.recent(5000), counts.answer(), counts.answer()]), [1, 1, 1])
+  t.equal(await counts.recent(5000), 1)
+  t.equal(await counts.recent(0), 2, 'it is too old')
+  t.equal(await counts.answer(), 3, 'health asks again')
+})
+
+t.test('a query that failed is repeated', async (t) => {
+  let asked = 0
+  const counts = new SharedCall(() => Promise.reject(new Error(`no answer ${++asked}`)), 1000)
+  await t.rejects(counts.answer(), /no answer 1/)
+  await t.rejects(counts.recent(5000), /no answer 2/)
 })

@@ -10,6 +10,7 @@ import {
 import { retireSubscription } from '../../../packages/core/src/events/subscriptions-table.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { pretendServerAge } from '../../support/server-age.ts'
+import { startHost } from '../support/host.ts'
 
 const LEASE_MS = 20_000
 
@@ -18,7 +19,6 @@ const behindPooler = {
   query: async () => ({ rows: [{}] }),
   session: undefined,
   onConnect: () => {},
-  send: async () => {},
 }
 
 async function ground(t: Test, { serverSeconds = 3600 } = {}) {
@@ -236,4 +236,15 @@ t.test('rows of processes that ended long ago are deleted', async (t) => {
   await sweepProcesses(pool)
   const { rowCount } = await pool.query('select from svc."__svc.processes"')
   t.equal(rowCount, 1)
+})
+
+t.test('a process that only publishes has no connection that listens', async (t) => {
+  const database = await freshDatabase(t)
+  const { app } = await startHost(t, { core: { database, worker: { enabled: false } } })
+  await app.svc.events.publish('order.created', {})
+  const { rows } = await app.svc.database.query(
+    `select query from pg_stat_activity
+      where datname = current_database() and query ilike 'listen %'`,
+  )
+  t.strictSame(rows, [])
 })

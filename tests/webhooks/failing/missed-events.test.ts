@@ -187,8 +187,7 @@ t.test('a resume in a transaction of the host makes all waiting deliveries due',
   await app.svc.webhooks.update({ id, active: true }, { db: client })
   await client.query('commit')
   await until(() => areAllDue(core))
-  const recoveries = await app.svc.webhooks.listRecoveries(id)
-  t.same(recoveries.map(({ what }) => what).toSorted(), ['failed', 'missing'])
+  t.match(await app.svc.webhooks.listRecoveries(id), [{ what: 'missing' }])
 })
 
 t.test(

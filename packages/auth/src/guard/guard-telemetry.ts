@@ -10,11 +10,11 @@ export class GuardTelemetry {
   #attributes = new Map<string, Record<string, string | number>>()
 
   constructor(meter: Meter) {
-    this.#decisions = meter.counter('svc.guard.decisions', {
+    this.#decisions = meter.createCounter('svc.guard.decisions', {
       unit: '{request}',
       description: 'Requests that the guard let through or refused.',
     })
-    this.#lookups = meter.counter('svc.guard.cache.lookups', {
+    this.#lookups = meter.createCounter('svc.guard.cache.lookups', {
       unit: '{lookup}',
       description: 'Whether a presented key was decided about without Postgres.',
     })

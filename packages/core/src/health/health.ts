@@ -11,8 +11,7 @@ import type { Db } from '../postgres/transaction.ts'
 import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
 import type { Meter } from '../telemetry/instruments.ts'
 import { within } from '../within.ts'
-import { QueueCounts } from './queue-counts.ts'
-import { GAUGES, observations } from './queue-gauges.ts'
+import { observeGauges } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 
 /** The result of `svc.health`: the state of this process and of the queues in its database. */
@@ -73,13 +72,15 @@ interface Parts {
   citus: string | null
 }
 
+/** Gauges show counts that are not older, so that several readers of metrics cause one query. */
+const COUNTS_SHARED_FOR_MS = 5000
 /** The timer of a busy process fires late. */
 const MARGIN_MS = 200
 
 export class HealthCheck {
   #parts: Parts
   #ping: SharedCall<unknown>
-  #counts: QueueCounts
+  #counts: SharedCall<QueueCount[]>
   /** Ends the gauges, where a meter is registered. */
   #unobserve: (() => void) | undefined
   #isClosing = false
@@ -93,17 +94,17 @@ export class HealthCheck {
       database.watch.assertHasDisk()
     }, HEALTH_TIMEOUT_MS)
     const limit = { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: HEALTH_TIMEOUT_MS }
-    this.#counts = new QueueCounts(() =>
-      database.readers.transaction((within) => countQueues(within, workers.queues()), limit),
+    this.#counts = new SharedCall(
+      () => database.readers.transaction((within) => countQueues(within, workers.queues()), limit),
+      HEALTH_TIMEOUT_MS,
     )
-    this.#unobserve = meter?.gauges(GAUGES, () =>
-      observations({
-        counts: () => this.#counts.recent(),
-        pauses: () => this.#paused(),
-        inFlight: workers.inFlight(),
-        failures: tasks.failures(),
-      }),
-    )
+    const measured = () => ({
+      counts: () => this.#counts.recent(COUNTS_SHARED_FOR_MS),
+      pauses: () => this.#paused(),
+      inFlight: workers.inFlight(),
+      failures: tasks.failures(),
+    })
+    this.#unobserve = meter === null ? undefined : observeGauges(meter, measured)
   }
 
   /** The host has begun to close. */
@@ -121,7 +122,7 @@ export class HealthCheck {
     const deadline = performance.now() + HEALTH_TIMEOUT_MS - MARGIN_MS
     const [database, queues, paused] = await Promise.all([
       this.#checkDatabase(deadline),
-      until(deadline, this.#counts.read()),
+      until(deadline, this.#counts.answer()),
       until(deadline, this.#paused()),
     ])
     const listener = { ok: this.#parts.notifications.isListening }

@@ -10,6 +10,7 @@ export class SharedCall<T> {
   #call: () => Promise<T>
   #sharedForMs: number
   #pending: { answer: Promise<T>; calledAt: number } | undefined
+  #last: { answer: T; at: number } | undefined
 
   constructor(call: () => Promise<T>, sharedForMs: number) {
     this.#call = call
@@ -25,8 +26,17 @@ export class SharedCall<T> {
     const forget = () => {
       if (this.#pending === pending) this.#pending = undefined
     }
-    pending.answer.then(forget, forget)
+    pending.answer.then((answer) => {
+      this.#last = { answer, at: performance.now() }
+      forget()
+    }, forget)
     this.#pending = pending
     return pending.answer
+  }
+
+  /** The last answer, where it is not older than `ms`. */
+  async recent(ms: number): Promise<T> {
+    const last = this.#last
+    return last && performance.now() - last.at < ms ? last.answer : this.answer()
   }
 }

@@ -61,7 +61,7 @@ export function createJobs(parts: Parts, enabled: boolean) {
       log,
       owner: lease.id,
       isNotified: () => parts.notifications.session !== undefined,
-      recipientsWritten: () => workers.recipientsWritten(worker.queue),
+      recipientsChanged: () => workers.recipientsChanged(worker.queue),
       settled: workers.notifyWatchers,
       fetchFailed: () => lostJobs.databaseFailed(),
       telemetry: telemetry.attempts,

@@ -102,9 +102,8 @@ export class Queues {
     await deleteWorkOn(db, queue, [recipient])
     await setHeld(db, queue, [recipient], true)
     const jobs = await discardWaiting<Data>(db, queue, recipient, FIRST_PORTION)
+    await deleteDeadLetters(db, queue, recipient, FIRST_PORTION)
     await insertWork(db, queue, recipient, 'discard')
-    const { count } = await deleteDeadLetters(db, queue, { recipient }, FIRST_PORTION)
-    if (count === FIRST_PORTION) await insertWork(db, queue, recipient, 'bury')
     return jobs
   }
 
@@ -155,7 +154,14 @@ export class Queues {
     return count + more
   }
 
-  makeDue = makeWaitingDue
+  /**
+   * Makes all waiting jobs of a recipient due: a first portion in the transaction, the rest in the background.
+   * Call `recipientsChanged` after the commit.
+   */
+  async makeDue(db: Db, queue: string, recipient: string): Promise<void> {
+    const { isFinished } = await makeWaitingDue(db, queue, recipient)
+    if (!isFinished) await insertWork(db, queue, recipient, 'due')
+  }
 
   count = countJobs
 

@@ -159,13 +159,6 @@ export class WorkerRegistry {
     this.#parts.notifications.wake(queue)
   }
 
-  /** The pump of this queue has written circuits: no work follows from it. */
-  recipientsWritten(queue: string): void {
-    this.#pumps.get(queue)?.recipientsChanged()
-    this.notifyWatchers()
-    this.#parts.notifications.recipientsChanged(queue)
-  }
-
   /** Recipients have changed, and that is committed: all processes read it. */
   recipientsChanged(queue: string): void {
     this.#recipientsChangedHere(queue)

@@ -28,7 +28,7 @@ import {
 } from './declared-subscriptions-table.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { within } from '../within.ts'
-import { LOCK_TAKEN_CHANNEL, ProcessLock } from './process-lock.ts'
+import { ProcessLock } from './process-lock.ts'
 
 /** The pause between two renewals: two of them may fail before the lease lapses. */
 const RENEW_MS = 6000
@@ -49,13 +49,10 @@ export class ProcessLease {
   readonly id = uuidv7()
   #workerPool: Pick<WorkerPool, 'query' | 'transaction' | 'onEachConnection'>
   #lock: ProcessLock
-  #notifications: Pick<Notifications, 'send'>
   /** Whether this process claims jobs, so that its death has to be seen. */
   #holdsLock = false
   /** Whether the row has the lock as held. */
   #isLocked = false
-  /** The connection that held the lock when the other processes were last notified. */
-  #notifiedSession: number | undefined
   #log: LeaseLog
   #nowMs: () => number
   #days: Record<string, number> = {}
@@ -79,14 +76,13 @@ export class ProcessLease {
 
   constructor(
     workerPool: Pick<WorkerPool, 'query' | 'transaction' | 'onEachConnection'>,
-    notifications: Pick<Notifications, 'query' | 'session' | 'onConnect' | 'send'>,
+    notifications: Pick<Notifications, 'query' | 'session' | 'onConnect'>,
     log: LeaseLog,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
     this.#workerPool = workerPool
     this.#lock = new ProcessLock(this.id, notifications)
-    this.#notifications = notifications
     // Taken again at once: without its lock the process is taken for dead within seconds.
     notifications.onConnect(() => this.#holdsLock && void this.keepLock())
     this.#log = log
@@ -192,7 +188,7 @@ export class ProcessLease {
       })
       const hasLapsed = isAnyUndeclared === undefined
       if (hasLapsed) await this.#declareAgain()
-      else this.#wrote(isLocked)
+      else this.#isLocked = isLocked
       if (hasLapsed || wasLate || this.#isFailing) this.#steadySinceMs = this.#nowMs()
       this.#isFailing = false
       this.#lastRenewalMs = beganMs
@@ -227,19 +223,7 @@ export class ProcessLease {
         await addSubscription(db, subscription)
       }
     })
-    this.#wrote(isLocked)
-  }
-
-  /**
-   * The row has been written. A notification makes the other processes watch the lock. They may have
-   * stopped to watch it when its connection was lost.
-   */
-  #wrote(isLocked: boolean): void {
     this.#isLocked = isLocked
-    const { session } = this.#lock
-    if (!isLocked || session === this.#notifiedSession) return
-    this.#notifiedSession = session
-    this.#notifications.send(LOCK_TAKEN_CHANNEL, this.id).catch(() => {})
   }
 
   async #drop(closedWithinSeconds: number): Promise<void> {

@@ -12,8 +12,6 @@ import type { WorkerPool } from '../postgres/worker-pool.ts'
 const TIMEOUT_MS = 5000
 /** How often a process checks that it holds its lock, which takes no statement while it does. */
 export const LOCK_SECONDS = 1
-/** A process that has taken its lock, and written that into its row, notifies the others, with its id. */
-export const LOCK_TAKEN_CHANNEL = 'svc.lock'
 
 /** The key of a process's lock, as an expression of SQL over its id. */
 export const lockKeyOf = (id: string): string =>
@@ -53,11 +51,6 @@ export class ProcessLock {
 
   get isHeld(): boolean {
     return this.#heldIn !== undefined && this.#heldIn === this.#notifications.session
-  }
-
-  /** The connection on which the lock is held now. */
-  get session(): number | undefined {
-    return this.isHeld ? this.#heldIn : undefined
   }
 
   /** Takes the lock on each connection of the pool as well. */

@@ -56,28 +56,28 @@ export class AttemptTelemetry {
   constructor({ tracer, meter }: OpenTelemetry) {
     this.isOn = tracer !== null || meter !== null
     this.#tracer = tracer
-    this.#attempts = meter?.counter('svc.queue.attempts', {
+    this.#attempts = meter?.createCounter('svc.queue.attempts', {
       unit: '{attempt}',
       description: 'Attempts that have ended, by what came of them.',
     })
-    this.#consumed = meter?.counter('messaging.client.consumed.messages', {
+    this.#consumed = meter?.createCounter('messaging.client.consumed.messages', {
       unit: '{message}',
       description: 'Events that were given to handlers of subscriptions.',
     })
-    this.#latency = meter?.histogram('svc.queue.latency', {
+    this.#latency = meter?.createHistogram('svc.queue.latency', {
       unit: 's',
       description: 'From the publish of an event to the begin of a first attempt.',
-      boundaries: SECONDS_TO_AN_HOUR,
+      advice: { explicitBucketBoundaries: SECONDS_TO_AN_HOUR },
     })
-    this.#requestDuration = meter?.histogram('http.client.request.duration', {
+    this.#requestDuration = meter?.createHistogram('http.client.request.duration', {
       unit: 's',
       description: 'How long the requests of deliveries took.',
-      boundaries: SECONDS,
+      advice: { explicitBucketBoundaries: SECONDS },
     })
-    this.#processDuration = meter?.histogram('messaging.process.duration', {
+    this.#processDuration = meter?.createHistogram('messaging.process.duration', {
       unit: 's',
       description: 'How long handlers of subscriptions ran.',
-      boundaries: SECONDS,
+      advice: { explicitBucketBoundaries: SECONDS },
     })
   }
 

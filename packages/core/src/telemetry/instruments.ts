@@ -1,35 +1,13 @@
 /** What our code uses of OpenTelemetry, in the terms of our code. */
-import type { Attributes, Counter, Histogram } from '@opentelemetry/api'
+import type { Attributes } from '@opentelemetry/api'
 
-export type { Attributes, Counter, Histogram }
-
-export interface InstrumentOptions {
-  /** The unit in UCUM: `s`, `{request}`. */
-  unit: string
-  description: string
-}
-
-/** What is observed by a gauge at a collection: one value for each set of attributes. */
-export type Observation = [value: number, attributes: Attributes]
-
-export interface GaugeDefinition extends InstrumentOptions {
-  name: string
-}
-
-/** The meter of an SDK that the host has registered. */
-export interface Meter {
-  counter(name: string, options: InstrumentOptions): Counter
-  histogram(name: string, options: InstrumentOptions & { boundaries: number[] }): Histogram
-  /**
-   * Gauges that are read together, once for each collection. Returns what ends it.
-   *
-   * @param observe one list for each gauge
-   */
-  gauges(
-    definitions: GaugeDefinition[],
-    observe: () => Promise<Observation[][]> | Observation[][],
-  ): () => void
-}
+export type {
+  Attributes,
+  BatchObservableCallback,
+  Counter,
+  Histogram,
+  Meter,
+} from '@opentelemetry/api'
 
 export interface SpanStart {
   name: string

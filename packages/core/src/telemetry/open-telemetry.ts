@@ -4,12 +4,12 @@
  */
 import * as api from '@opentelemetry/api'
 import { VERSION } from '../package-folder.ts'
-import type { Meter, Span, SpanStart, Tracer } from './instruments.ts'
+import type { Span, SpanStart, Tracer } from './instruments.ts'
 import { spanIdsOf, traceContextOf } from './trace-context.ts'
 
 export interface OpenTelemetry {
   tracer: Tracer | null
-  meter: Meter | null
+  meter: api.Meter | null
 }
 
 const SCOPE = '@svc/core'
@@ -94,29 +94,7 @@ function kindOf(kind: SpanStart['kind']): api.SpanKind {
   return { client: CLIENT, consumer: CONSUMER, producer: PRODUCER, server: SERVER }[kind]
 }
 
-function meterOf(): Meter | null {
+function meterOf(): api.Meter | null {
   const meter = api.metrics.getMeterProvider().getMeter(SCOPE, VERSION)
-  if (meter === api.createNoopMeter()) return null
-  return {
-    counter: (name, options) => meter.createCounter(name, options),
-    histogram: (name, { boundaries, ...options }) =>
-      meter.createHistogram(name, {
-        ...options,
-        advice: { explicitBucketBoundaries: boundaries },
-      }),
-    gauges(definitions, observe) {
-      const gauges = definitions.map(({ name, ...options }) =>
-        meter.createObservableGauge(name, options),
-      )
-      const callback: api.BatchObservableCallback = async (result) => {
-        for (const [index, observations] of (await observe()).entries()) {
-          for (const observation of observations) {
-            result.observe(gauges[index] as api.ObservableGauge, ...observation)
-          }
-        }
-      }
-      meter.addBatchObservableCallback(callback, gauges)
-      return () => meter.removeBatchObservableCallback(callback, gauges)
-    },
-  }
+  return meter === api.createNoopMeter() ? null : meter
 }

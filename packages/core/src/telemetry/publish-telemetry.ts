@@ -28,15 +28,15 @@ export class PublishTelemetry {
   constructor({ tracer, meter }: OpenTelemetry) {
     this.isOn = tracer !== null || meter !== null
     this.#tracer = tracer
-    this.#sent = meter?.counter('messaging.client.sent.messages', {
+    this.#sent = meter?.createCounter('messaging.client.sent.messages', {
       unit: '{message}',
       description: 'Events that were published, or could not be.',
     })
-    this.#duration = meter?.histogram('messaging.client.operation.duration', {
+    this.#duration = meter?.createHistogram('messaging.client.operation.duration', {
       unit: 's',
       description:
         'How long a publish took, with its commit where it had a transaction of its own.',
-      boundaries: SECONDS,
+      advice: { explicitBucketBoundaries: SECONDS },
     })
   }
 

@@ -38,14 +38,14 @@ export class InboundTelemetry {
 
   constructor({ tracer, meter }: Pick<Core['telemetry'], 'tracer' | 'meter'>) {
     this.#tracer = tracer
-    this.#requests = meter?.counter('svc.inbound.requests', {
+    this.#requests = meter?.createCounter('svc.inbound.requests', {
       unit: '{request}',
       description: 'Inbound requests, by what came of them.',
     })
-    this.#duration = meter?.histogram('svc.inbound.duration', {
+    this.#duration = meter?.createHistogram('svc.inbound.duration', {
       unit: 's',
       description: 'How long inbound requests took, from their first byte to the answer.',
-      boundaries: SECONDS,
+      advice: { explicitBucketBoundaries: SECONDS },
     })
   }
 

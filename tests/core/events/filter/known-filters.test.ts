@@ -2,8 +2,7 @@ import type { Db } from '@svc/core'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { EventValues } from '../../../../packages/core/src/events/filter/event-values.ts'
-import type { FilteredRecipient } from '../../../../packages/core/src/events/filter/filter-changes-table.ts'
-import { FilterBudget } from '../../../../packages/core/src/events/filter/work-bound.ts'
+import { decideFilters } from '../../../../packages/core/src/events/filter/filter-group.ts'
 import { KnownFilters } from '../../../../packages/core/src/events/filter/known-filters.ts'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { startHost } from '../../support/host.ts'
@@ -32,8 +31,7 @@ async function start(t: Test, mostCharacters?: number) {
       groups: [group],
     } = await known.of(on, [set])
     const event = new EventValues({ event: 'a', tenant: null, payload: { total: 5 } })
-    const matched: FilteredRecipient[] = []
-    group?.decideCheap(event, new FilterBudget(() => 0), { matched, undecided: [] })
+    const { matched } = decideFilters(group ? [group] : [], event)
     return {
       index: group,
       matched: matched.map(({ recipient }) => Number(recipient.at(-1))).toSorted(),

@@ -201,12 +201,14 @@ t.test('a portion of dead letters begins after the last one of the portion befor
 t.test(
   'work on dead letters goes on after the last one, and comes back for those that were locked',
   async (t) => {
-    const host = await startWorkedHost(t, { isDying: () => true })
+    let isDying = true
+    const host = await startWorkedHost(t, { isDying: () => isDying })
     const { worker, core } = host
     await worker.insert(['0'], RECIPIENT)
     await multiply(host, 1200)
     const retry = retrySettingsOf(core.settings.worker)
-    await insertWork(core.db, QUEUE, RECIPIENT, 'bury')
+    isDying = false
+    await insertWork(core.db, QUEUE, RECIPIENT, 'redrive')
     const positions: unknown[] = []
     /** Returns whether the work is done. */
     const portion = () =>

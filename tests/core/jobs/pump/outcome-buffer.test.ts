@@ -184,10 +184,7 @@ t.test('outcomes that may need a row of the host are settled apart', async (t) =
   buffer.add(rejected('other'))
   buffer.add(performed('b'))
   await until(() => settled.includes('other'))
-  t.strictSame(tried.slice(0, 2), [
-    ['a', 'b'],
-    ['gone', 'other'],
-  ])
+  t.strictSame(tried, [['a', 'b'], ['gone'], ['other']])
   for (let n = 0; n < 200; n++) {
     buffer.add(performed(String(n)))
     await until(() => settled.includes(String(n)))

@@ -22,7 +22,6 @@ function start() {
     limits,
     log: { error: (_details, message) => t.fail(message) },
     changed: () => {},
-    refreshSoon: () => {},
     moved: () => {},
   })
   /** As the end of an attempt changes it. */

@@ -87,13 +87,8 @@ function compileTest(
   if (path.length === 0) throw new InvalidFilter(`${spot} must stand below a field`)
   const test: Test = operator(operand, spot)
   const key = keyOfPath(path)
-  return (event, work) => {
-    const known = work.answerOf(test)
-    if (known !== undefined) return known
-    const answer = test(event.valuesAt(path, key, work))
-    work.remember(test, answer)
-    return answer
-  }
+  const { comparisons = 1 } = test
+  return (event, work) => test(event.valuesAt(path, key, work, comparisons))
 }
 
 function every(conditions: Decide[]): Decide {

@@ -22,17 +22,25 @@ export class EventValues {
     this.#subject = typeof subject === 'function' ? subject : () => subject
   }
 
-  /** Only the first to ask pays for the way to them. `key` is {@link keyOfPath}. @throws TooMuchWork */
-  valuesAt(path: readonly string[], key: string, work: WorkBound): readonly unknown[] {
+  /**
+   * Only the first to ask pays for the way to them. `key` is {@link keyOfPath}, `times` how often they are
+   * read. @throws TooMuchWork
+   */
+  valuesAt(
+    path: readonly string[],
+    key: string,
+    work: WorkBound,
+    times: number,
+  ): readonly unknown[] {
     const known = this.#known.get(key)
     if (known !== undefined) {
-      work.take(known.steps)
+      work.take(known.steps * times)
       return known.values
     }
     const values = valuesAt((this.#parsed ??= this.#subject()), path, work)
     let steps = 0
     for (const value of values) steps += stepsToRead(value)
-    work.take(steps)
+    work.take(steps * times)
     if (this.#kept + values.length <= MOST_KEPT) {
       this.#kept += values.length
       this.#known.set(key, { values, steps })

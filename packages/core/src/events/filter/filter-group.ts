@@ -1,7 +1,7 @@
-/** Decides the filters of many recipients about one event, as far as its budget goes. */
+/** Decides the filters of many recipients about one event, as far as the work goes that it may be. */
 import { compileFilterMatch, type FilterMatch } from './compile-filter.ts'
 import type { EventValues } from './event-values.ts'
-import { WorkBound, type FilterBudget } from './work-bound.ts'
+import { STEPS_OF_DEAR, STEPS_OF_EVENT, WorkBound } from './work-bound.ts'
 
 export interface Filtered {
   filter: string
@@ -9,13 +9,16 @@ export interface Filtered {
 
 export interface Matches<One> {
   matched: One[]
-  /** Those whose filters the budget did not reach. */
+  /** Those whose filters were too dear, or came when nothing was left. */
   undecided: One[]
+  steps: number
 }
 
 interface Entry<One> {
   match: FilterMatch
   of: One[]
+  /** Whether it has been too dear for an event. */
+  isDear: boolean
 }
 
 /**
@@ -34,60 +37,31 @@ export class FilterGroup<One extends Filtered> {
   /** The characters of the different filters, and `SIZE_OF_ONE` for each recipient. */
   readonly size: number
   #entries = new Map<string, Entry<One>>()
-  #cheap: Entry<One>[]
-  /** Those that have been too dear for an event. They come last, so that they use up what is left. */
-  #dear: Entry<One>[] = []
-  #dearNow = new Set<Entry<One>>()
 
   /** Filters that `former` has compiled are not compiled again. */
   constructor(all: readonly One[], former?: FilterGroup<One>) {
     let size = all.length * SIZE_OF_ONE
     for (const one of all) {
       const known = this.#entries.get(one.filter)
-      const entry = known ?? { match: (former ?? this).#compiled(one.filter), of: [] }
+      const entry = known ?? {
+        match: (former ?? this).#compiled(one.filter),
+        of: [],
+        isDear: false,
+      }
       if (!known) size += one.filter.length
       this.#entries.set(one.filter, entry)
       entry.of.push(one)
       if (entry.match === MATCHES_NOTHING) this.unreadable.push(one)
     }
     this.size = size
-    this.#cheap = [...this.#entries.values()]
   }
 
   get isEmpty(): boolean {
     return this.#entries.size === 0
   }
 
-  decideCheap(event: EventValues, budget: FilterBudget, matches: Matches<One>): void {
-    this.#dearNow = this.#decide(this.#cheap, event, budget, matches)
-  }
-
-  /** Follows `decideCheap`, with the same event. */
-  decideDear(event: EventValues, budget: FilterBudget, matches: Matches<One>): void {
-    this.#decide(this.#dear, event, budget, matches)
-    if (this.#dearNow.size === 0) return
-    this.#cheap = this.#cheap.filter((entry) => !this.#dearNow.has(entry))
-    for (const entry of this.#dearNow) this.#dear.push(entry)
-    this.#dearNow.clear()
-  }
-
-  #decide(
-    entries: readonly Entry<One>[],
-    event: EventValues,
-    budget: FilterBudget,
-    matches: Matches<One>,
-  ): Set<Entry<One>> {
-    const dear = new Set<Entry<One>>()
-    for (const entry of entries) {
-      const most = budget.next()
-      const work = new WorkBound(most)
-      const isMatch = most === 0 ? null : entry.match(event, work)
-      if (isMatch === null && most > 0) dear.add(entry)
-      if (most > 0) budget.take(Math.min(most, work.used))
-      const list = isMatch === null ? matches.undecided : isMatch ? matches.matched : undefined
-      if (list) for (const one of entry.of) list.push(one)
-    }
-    return dear
+  get entries(): Iterable<Entry<One>> {
+    return this.#entries.values()
   }
 
   #compiled(text: string): FilterMatch {
@@ -99,4 +73,26 @@ export class FilterGroup<One extends Filtered> {
       return MATCHES_NOTHING
     }
   }
+}
+
+/** The filters that have been too dear come last, so that they use up what is left. */
+export function decideFilters<One extends Filtered>(
+  groups: readonly FilterGroup<One>[],
+  event: EventValues,
+): Matches<One> {
+  const all = groups.flatMap(({ entries }) => [...entries])
+  const matches: Matches<One> = { matched: [], undecided: [], steps: 0 }
+  const inTurn = [...all.filter(({ isDear }) => !isDear), ...all.filter(({ isDear }) => isDear)]
+  for (const entry of inTurn) {
+    const most = Math.min(STEPS_OF_DEAR, STEPS_OF_EVENT - matches.steps)
+    const work = new WorkBound(most)
+    const isMatch = most <= 0 ? null : entry.match(event, work)
+    if (most > 0) {
+      matches.steps += Math.min(most, work.used) + 1
+      entry.isDear ||= isMatch === null
+    }
+    const list = isMatch === null ? matches.undecided : isMatch ? matches.matched : undefined
+    if (list) for (const one of entry.of) list.push(one)
+  }
+  return matches
 }

@@ -2,16 +2,17 @@
 import { InvalidFilter } from '../../errors.ts'
 import { isObject } from './filter-limits.ts'
 
-/** `values`: several where the path leads through lists, `undefined` for a field that is missing. */
-export type Test = (values: readonly unknown[]) => boolean
+export interface Test {
+  /** `values`: several where the path leads through lists, `undefined` for a field that is missing. */
+  (values: readonly unknown[]): boolean
+  /** With how many objects and lists it compares each value. @default 1 */
+  comparisons?: number
+}
 
 /** @throws InvalidFilter */
 type Operator = (operand: unknown, spot: string) => Test
 
-const not =
-  (test: Test): Test =>
-  (values) =>
-    !test(values)
+const not = (test: Test): Test => Object.assign((values: readonly unknown[]) => !test(values), test)
 
 /** A list matches where one of its elements does. */
 const some =
@@ -35,7 +36,8 @@ const isIn: Operator = (operand, spot) => {
   const scalars = new Set(operand.filter((one) => typeof one !== 'object'))
   const tests = operand.filter((one) => typeof one === 'object').map((one) => equals(one, spot))
   const isScalar = some((value) => scalars.has(value))
-  return (values) => isScalar(values) || tests.some((test) => test(values))
+  const test: Test = (values) => isScalar(values) || tests.some((one) => one(values))
+  return Object.assign(test, { comparisons: 1 + tests.length })
 }
 
 /** Numbers with numbers and texts with texts: another type is neither more nor less. */

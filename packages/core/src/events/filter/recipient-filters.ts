@@ -11,8 +11,7 @@ import {
 } from './filter-changes-table.ts'
 import { EventValues } from './event-values.ts'
 import { subjectOf } from './field-path.ts'
-import type { Matches } from './filter-group.ts'
-import { FilterBudget } from './work-bound.ts'
+import { decideFilters } from './filter-group.ts'
 import type { KnownFilters, RecipientFilters } from './known-filters.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 
@@ -53,35 +52,24 @@ export async function matchRecipients(
   let turnEndsAt = performance.now() + LONGEST_TURN_MS
   for (const place of [...places].toSorted((a, b) => a - b)) {
     const event = events[place] as EventRow
-    const its = filterSetsOf(event).flatMap((set) => groupOf.get(keyOfSet(set)) ?? [])
-    const filtered = its.filter(({ isEmpty }) => !isEmpty)
+    const filtered = filterSetsOf(event)
+      .flatMap((set) => groupOf.get(keyOfSet(set)) ?? [])
+      .filter(({ isEmpty }) => !isEmpty)
     if (filtered.length === 0) continue
     if (performance.now() > turnEndsAt) {
       await setImmediate()
       turnEndsAt = performance.now() + LONGEST_TURN_MS
     }
-    steps += decide(event, filtered, (one, isUndecided) => {
+    const its = decideFilters(filtered, valuesOf(event))
+    const add = (isUndecided: boolean) => (one: FilteredRecipient) => {
       const { subscription, recipient } = one
       matched.push({ event: place + 1, subscription, recipient, isUndecided })
-    })
+    }
+    its.matched.forEach(add(false))
+    its.undecided.forEach(add(true))
+    steps += its.steps
   }
   return { matched, unreadable: groups.flatMap(unreadableOf), snapshot, steps }
-}
-
-/** Returns how many steps it took. The dear filters come after those of all groups that are not. */
-function decide(
-  event: EventRow,
-  groups: RecipientFilters[],
-  add: (one: FilteredRecipient, isUndecided: boolean) => void,
-): number {
-  const values = valuesOf(event)
-  const budget = new FilterBudget()
-  const matches: Matches<FilteredRecipient> = { matched: [], undecided: [] }
-  for (const group of groups) group.decideCheap(values, budget, matches)
-  for (const group of groups) group.decideDear(values, budget, matches)
-  for (const one of matches.matched) add(one, false)
-  for (const one of matches.undecided) add(one, true)
-  return budget.used
 }
 
 const unreadableOf = ({ unreadable }: RecipientFilters): UndecidedFilter[] =>

@@ -22,25 +22,24 @@ const MOST_REMEMBERED = 10_000
 
 export class UndecidedFilters {
   #log: Log
-  #now: () => number
-  /** When each was logged last, the longest ago first. */
-  #loggedAt = new Map<string, number>()
+  /** Those that were logged since then. */
+  #logged = new Set<string>()
+  #since = -Infinity
 
-  constructor(log: Log, now: () => number = () => performance.now()) {
+  constructor(log: Log) {
     this.#log = log
-    this.#now = now
   }
 
   /** Once an hour for each: an event may come a thousand times a second. */
   found(filters: readonly UndecidedFilter[]): void {
-    const now = this.#now()
+    const now = performance.now()
+    if (now - this.#since >= LOG_AGAIN_MS || this.#logged.size >= MOST_REMEMBERED) {
+      this.#logged.clear()
+      this.#since = now
+    }
     for (const { recipient, why } of filters) {
-      if (now - (this.#loggedAt.get(recipient) ?? -Infinity) < LOG_AGAIN_MS) continue
-      this.#loggedAt.delete(recipient)
-      this.#loggedAt.set(recipient, now)
-      const [oldest] = this.#loggedAt.keys()
-      if (this.#loggedAt.size > MOST_REMEMBERED && oldest !== undefined)
-        this.#loggedAt.delete(oldest)
+      if (this.#logged.has(recipient)) continue
+      this.#logged.add(recipient)
       this.#log.warn({ recipient }, MESSAGES[why])
     }
   }

@@ -9,8 +9,6 @@ export const MOST_STEPS = 1_000_000
 const CHARACTERS = 64
 
 export class TooMuchWork extends Error {}
-/** The slice is over: the filter is asked again, and goes on where it has stopped. */
-export class Paused extends Error {}
 
 export class WorkBound {
   #most: number
@@ -34,13 +32,6 @@ export class WorkBound {
     this.#left -= steps
     if (this.#left < 0) throw new TooMuchWork()
   }
-
-  /** What a test has answered, where the filter is asked again; `undefined` where it is to be made. */
-  answerOf(_test: object): boolean | undefined {
-    return undefined
-  }
-
-  remember(_test: object, _answer: boolean): void {}
 }
 
 /** The steps that a condition takes which reads all of a value. */
@@ -50,70 +41,7 @@ export function stepsToRead(value: unknown): number {
   return 1
 }
 
-/**
- * Work in slices: a filter is asked again and again, until it has an answer. Each time it makes one test
- * at least, which reads the payload once.
- */
-export class SlicedWork extends WorkBound {
-  #answers = new Map<object, boolean>()
-  #endsAt = 0
-  #hasTested = false
-
-  /** Until when tests may begin, by the monotonic clock. */
-  beginSlice(endsAt: number): void {
-    this.#endsAt = endsAt
-    this.#hasTested = false
-  }
-
-  override answerOf(test: object): boolean | undefined {
-    const answer = this.#answers.get(test)
-    if (answer !== undefined) return answer
-    if (this.#hasTested && performance.now() > this.#endsAt) throw new Paused()
-    this.#hasTested = true
-    return undefined
-  }
-
-  override remember(test: object, answer: boolean): void {
-    this.#answers.set(test, answer)
-  }
-}
-
 /** What the filters of one event may take together in the process that publishes it. */
-const STEPS_OF_EVENT = 200_000
-/** Of the process: on a busy machine it may wait for longer. */
-const MS_OF_EVENT = 10
+export const STEPS_OF_EVENT = 200_000
 /** A filter that takes more is dear: it is decided elsewhere, so that it does not use up what others need. */
 export const STEPS_OF_DEAR = STEPS_OF_EVENT / 10
-/** After so many steps the clock is read. */
-const STEPS_OF_CLOCK = 10_000
-
-export class FilterBudget {
-  used = 0
-  #usedMs: () => number
-  #startedAt: number
-  #readAt = 0
-
-  /** @param usedMs the CPU time that the process has used. @default what the system counts */
-  constructor(usedMs: () => number = cpuMs) {
-    this.#usedMs = usedMs
-    this.#startedAt = usedMs()
-  }
-
-  /** The most that the next filter may take; 0 where nothing is left. */
-  next(): number {
-    if (this.used - this.#readAt >= STEPS_OF_CLOCK) {
-      this.#readAt = this.used
-      if (this.#usedMs() - this.#startedAt > MS_OF_EVENT) this.used = STEPS_OF_EVENT
-    }
-    return Math.max(0, Math.min(STEPS_OF_DEAR, STEPS_OF_EVENT - this.used))
-  }
-
-  take(steps: number): void {
-    this.used += steps + 1
-  }
-}
-
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
-}

@@ -27,10 +27,10 @@ export interface Lap extends Fetch {
 
 /**
  * What a claim sets. pg-boss counts an attempt when the job is claimed. It uses `group_tier` for
- * limits by tier, which our queues do not have: this field names the process that has the job.
+ * limits by tier, which our queues do not have: this field names the process that has the job, `$3`.
  */
-export const claimedBy = (owner: string): string => `
-  state = 'active', started_on = now(), group_tier = ${owner},
+const CLAIMED = `
+  state = 'active', started_on = now(), group_tier = $3,
   retry_count = job.retry_count + (job.started_on is not null)::int`
 
 const claim = async <Data>(
@@ -104,7 +104,7 @@ const fetch = (table: string): string => `
      order by priority desc, created_on limit $2
      for update skip locked
   )
-  update ${table} as job set ${claimedBy('$3')}
+  update ${table} as job set ${CLAIMED}
    where ${isAnyIn(table, 'array(select ctid from next)')}
   returning ${JOB_COLUMNS}`
 
@@ -154,7 +154,7 @@ const lap = (table: string): string => `
           for update skip locked) as taken
     ) as found limit $2
   )
-  update ${table} as job set ${claimedBy('$3')}
+  update ${table} as job set ${CLAIMED}
    where ${isAnyIn(table, 'array(select ctid from next)')}
   returning ${JOB_COLUMNS}`
 
@@ -186,7 +186,7 @@ const oldestRetries = (table: string): string => `
           for update skip locked) as taken
     ) as found limit $2
   )
-  update ${table} as job set ${claimedBy('$3')}
+  update ${table} as job set ${CLAIMED}
    where ${isAnyIn(table, 'array(select ctid from next)')}
   returning ${JOB_COLUMNS}`
 
@@ -200,7 +200,7 @@ const aside = (table: string): string => `
         order by job.start_after limit wanted.most
         for update skip locked) as taken
   )
-  update ${table} as job set ${claimedBy('$3')}
+  update ${table} as job set ${CLAIMED}
    where job.name = $1 and job.ctid = any(array(select ctid from next))
   returning ${JOB_COLUMNS}`
 

@@ -30,7 +30,7 @@ export interface RecipientClaimResult {
  */
 export const BEGINS_WITHIN_MS = 1000
 
-const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
 /**
  * The claim, and what a worker needs of the job where it is the only one, as at ordinary rates. Several
@@ -54,12 +54,14 @@ interface Claim {
   endedJobs: string[]
   owner: string
   read?: string | undefined
+  /** The recipients are held. */
+  areProbes?: boolean
 }
 
 /** Claims from each recipient as many jobs as there is room for and its restrictions allow. */
 export async function claimRestricted<Data>(
   db: Db,
-  { queue, limits, reports, endedJobs, owner, read }: Claim,
+  { queue, limits, reports, endedJobs, owner, read, areProbes = false }: Claim,
 ): Promise<{ jobs: Job<Data>[]; results: RecipientClaimResult[] }> {
   const askedAt = performance.now()
   const { rows } = await db.query(read === undefined ? `${CLAIM} as claimed` : claimAndRead(read), [
@@ -72,17 +74,37 @@ export async function claimRestricted<Data>(
     reports.map(({ afterMs }) => afterMs),
     reports.map(({ tookMs }) => tookMs),
     endedJobs,
+    areProbes,
   ])
   const [answer] = rows as [{ claimed: string; read?: string | null }]
   const { jobs, answers } = JSON.parse(answer.claimed) as {
-    jobs: (JobRow<Data> & { grantId: string | null })[][]
+    jobs: (JobRow<Data> & { isRestricted: boolean; grantId: string | null })[][]
     answers: RecipientClaimResult[]
   }
   const its = typeof answer.read === 'string' ? { read: JSON.parse(answer.read) as unknown } : {}
   return {
-    jobs: jobs
-      .flat()
-      .map((row) => ({ ...asJob(row), grant: { id: row.grantId, askedAt }, ...its })),
+    jobs: jobs.flat().map((row) => ({
+      ...asJob(row),
+      ...(row.isRestricted && { grant: { id: row.grantId, askedAt } }),
+      ...its,
+    })),
     results: answers,
   }
+}
+
+/**
+ * Claims a job of a held recipient: the oldest one of an ordered recipient or none, of others the one that is due
+ * first, also where it is not due yet. What restricts the recipient holds for a probe too: another attempt may be
+ * under way since before it was held, and the rate counts the probe.
+ */
+export async function claimProbe<Data>(
+  db: Db,
+  queue: string,
+  recipient: string,
+  owner: string,
+): Promise<Job<Data> | undefined> {
+  const limits = [{ recipient, limit: 1 }]
+  const claim = { queue, limits, reports: [], endedJobs: [], owner, areProbes: true }
+  const { jobs } = await claimRestricted<Data>(db, claim)
+  return jobs[0] && { ...jobs[0], isProbe: true }
 }

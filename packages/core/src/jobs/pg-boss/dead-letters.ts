@@ -20,7 +20,7 @@ export const IN_INDEX = `letter.name like '%.dlq'`
 const PUBLISHED_EVENT_ID = publishedEventIdIn('letter.data')
 
 /** The kinds of work that take dead letters: see recipients/work-table.ts. */
-const TAKES_LETTERS = `work.what in ('bury', 'redrive', 'dead') and work.finished_at is null`
+const TAKES_LETTERS = `work.what in ('discard', 'redrive', 'dead') and work.finished_at is null`
 
 /**
  * Whether work that began before `before` is about to take a dead letter of the queue `$1`. Where two would
@@ -48,7 +48,7 @@ const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infin
  */
 const notMoved = (recipient: string): string => `letter.id >= coalesce((
     select svc."__svc.first_uuid"(max(work.until)) from svc."__svc.work" as work
-     where work.queue = $1 and work.recipient = ${recipient} and work.what in ('bury', 'redrive')),
+     where work.queue = $1 and work.recipient = ${recipient} and work.what in ('discard', 'redrive')),
   '00000000-0000-0000-0000-000000000000')`
 
 /** A filter that is missing or `undefined` excludes nothing. */
@@ -245,28 +245,25 @@ export interface Moved {
   lastId: string | null
 }
 
+/** A portion of those of a recipient. Returns how many. */
 export async function deleteDeadLetters(
   db: Db,
   queue: string,
-  { recipient, afterId, until }: { recipient: string; afterId?: string; until?: string },
+  recipient: string,
   portion: number,
-): Promise<Moved> {
-  const { rows } = await db.query(
+): Promise<number> {
+  const { rowCount } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
         where letter.name = $1 and ${IN_INDEX} and letter.singleton_key = $2
-          and ($3::timestamptz is null or letter.id < svc."__svc.first_uuid"($3))
-          and ($5::uuid is null or letter.id > $5)
-        order by letter.id limit $4
+        order by letter.id limit $3
         for update skip locked
-     ), deleted as (
-       delete from svc_jobs.job as letter
-        where letter.name = $1 and letter.id = any(array(select id from portion))
      )
-     select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
-    [deadLetterQueueOf(queue), recipient, until ?? null, portion, afterId ?? null],
+     delete from svc_jobs.job as letter
+      where letter.name = $1 and letter.id = any(array(select id from portion))`,
+    [deadLetterQueueOf(queue), recipient, portion],
   )
-  return rows[0] as Moved
+  return rowCount ?? 0
 }
 
 export async function deleteDeadLetter(db: Db, queue: string, id: string): Promise<void> {

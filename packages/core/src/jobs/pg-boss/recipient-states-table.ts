@@ -61,19 +61,19 @@ export async function setHeld(
   )
 }
 
+/** Opens circuits (`true`) and closes them. */
 export async function setCircuits(
   db: Db,
   queue: string,
-  recipients: string[],
-  isOpen: boolean,
+  circuits: readonly (readonly [recipient: string, isOpen: boolean])[],
 ): Promise<void> {
-  if (recipients.length === 0) return
   await db.query(
     `insert into svc."__svc.recipient_states" (queue, recipient, circuit_open)
-     select $1, recipient, $3 from unnest($2::text[]) as recipient order by recipient
+     select $1, recipient, is_open
+       from unnest($2::text[], $3::boolean[]) as given (recipient, is_open) order by recipient
      on conflict (queue, recipient) do update
        set circuit_open = excluded.circuit_open, changed_by = pg_current_xact_id()`,
-    [queue, recipients, isOpen],
+    [queue, circuits.map(([recipient]) => recipient), circuits.map(([, isOpen]) => isOpen)],
   )
 }
 

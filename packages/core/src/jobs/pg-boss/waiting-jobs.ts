@@ -1,6 +1,5 @@
 /**
- * Statements on the waiting jobs of a recipient, by its key: they are put aside and back, claimed for a probe, made
- * due, or discarded.
+ * Statements on the waiting jobs of a recipient, by its key: they are put aside and back, made due, or discarded.
  *
  * Each statement selects its portion in a materialized part, and changes the rows of an array of ids. With a
  * join instead, and an estimate of an empty table, the planner runs the selection once for each row, or reads
@@ -9,8 +8,6 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
 import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
-import { BEGINS_WITHIN_MS } from './claim-ordered-or-limited.ts'
-import { claimedBy } from './claim-jobs.ts'
 
 /** Rows that one statement moves: a fetch may wait for their locks. */
 const PORTION = 2000
@@ -53,106 +50,24 @@ export async function moveJobs(
 }
 
 /**
- * Claims the job of a held recipient that is due first, also one that is not due yet: "__svc.settle" puts
- * one whose probe has failed behind the others. In an order it is the oldest one or none: the head is
- * chosen without a lock, so that no other takes its place while its row is locked. Jobs that do not wait aside
- * yet come after those that do, and before them none of an order is claimed.
- * What restricts the recipient holds for a probe too: another attempt may be under way since before it was
- * held, and the rate counts the probe.
- */
-export async function claimProbe<Data>(
-  db: Db,
-  queue: string,
-  recipient: string,
-  owner: string,
-): Promise<Job<Data> | undefined> {
-  const askedAt = performance.now()
-  const { rows } = await db.query(
-    `with held as materialized (
-       select restricted, ordered, rate_limit, rate_seconds,
-              case when ordered then 1 else max_in_flight end as at_a_time
-         from svc."__svc.recipient_states"
-        where queue = $1 and recipient = $2 and held
-          for no key update skip locked
-     ), allowed as materialized (
-       select * from held
-        where (at_a_time is null or at_a_time > (
-                select count(*) from svc_jobs.job
-                 where name = $1 and group_id = $2 and state = 'active'))
-          and (rate_limit is null or rate_limit > (
-                select coalesce(sum(attempts), 0) from svc."__svc.attempt_grants"
-                 where queue = $1 and recipient = $2
-                   and begun_by > clock_timestamp() - rate_seconds * interval '1 second'))
-     ), head as materialized (
-       select id from svc_jobs.job
-        where name = $1 and priority = -2 and singleton_key = $2 and blocked and state < 'active'
-          and exists (select from allowed where ordered)
-          and not svc."__svc.waits_elsewhere"($1, $2)
-        order by created_on, id limit 1
-     ), head_claimed as materialized (
-       select id from svc_jobs.job
-        where name = $1 and id = (select id from head) and blocked and state < 'active'
-        for update skip locked
-     ), first_due_claimed as materialized (
-       select its.id from unnest(array[-2, -1, 0]) as lane
-        cross join lateral (
-          select id from svc_jobs.job
-           where name = $1 and priority = lane and singleton_key = $2 and blocked and state < 'active'
-             and exists (select from allowed where not ordered)
-           order by start_after limit 1
-           for update skip locked) as its
-        limit 1
-     ), first as materialized (
-       select id from head_claimed union all select id from first_due_claimed
-     ), granted as (
-       insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by)
-       select gen_random_uuid(), $1, $2, clock_timestamp(),
-              -- As "__svc.claim_restricted" counts an attempt that has no report yet.
-              clock_timestamp() + interval '1 millisecond' * ($4 + least(500 * rate_seconds, 1000))
-         from allowed where rate_limit is not null and exists (select from first)
-       returning id
-     )
-     update svc_jobs.job as job set ${claimedBy('$3')}
-      where job.name = $1 and job.id = any(array(select id from first))
-     returning ${JOB_COLUMNS}, (select restricted from held) as "isRestricted",
-               (select id from granted) as "grantId"`,
-    [queue, recipient, owner, BEGINS_WITHIN_MS],
-  )
-  const [row] = rows as (JobRow<Data> & { isRestricted: boolean; grantId: string | null })[]
-  if (row === undefined) return undefined
-  const probe = { ...asJob(row), isProbe: true }
-  return row.isRestricted ? { ...probe, grant: { id: row.grantId, askedAt } } : probe
-}
-
-export interface MadeDue {
-  count: number
-  /** Whether others are not due: more than a portion, or locked by other transactions. */
-  hasMore: boolean
-  /** Jobs whose last attempt began before that moment, as ISO 8601. */
-  attemptedBefore: string
-}
-
-/**
  * Makes a portion of a recipient's waiting jobs due that are not yet, and whose last attempt began before
- * a moment: `null` for now. Another call with the moment of the first one continues.
+ * a moment: `null` for now. Returns how many, and whether all are: others may be locked.
  */
 export async function makeWaitingDue(
   db: Db,
   queue: string,
   recipient: string,
   attemptedBefore: string | null = null,
-): Promise<MadeDue> {
+): Promise<{ done: number; isFinished: boolean }> {
   const { rows } = await db.query(
-    // Not now(): the transaction may have begun long before.
-    `with moment as materialized (
-       select coalesce($4::timestamptz, clock_timestamp()) as at
-     ), waiting as materialized (
+    `with waiting as materialized (
        select its.id from unnest(array[-2, -1, 0]) as lane
         cross join lateral (
           select id from svc_jobs.job
            where name = $1 and priority = lane and singleton_key = $2
              and blocked and state < 'active' and start_after > now()
-             and (started_on is null or started_on < (select at from moment))
+             -- Not now(): the transaction may have begun long before.
+             and (started_on is null or started_on < coalesce($4::timestamptz, clock_timestamp()))
            order by start_after limit $3 + 1) as its
         limit $3 + 1
      ), portion as materialized (
@@ -163,13 +78,11 @@ export async function makeWaitingDue(
        update svc_jobs.job as job set start_after = now()
         where job.name = $1 and job.id = any(array(select id from portion))
      )
-     select (select count(*) from portion)::int as count,
-            (select count(*) from waiting) > (select count(*) from portion) as "hasMore",
-            -- As JSON: the form of a timestamp as text is a setting of the session.
-            (select to_json(at) #>> '{}' from moment) as "attemptedBefore"`,
+     select (select count(*) from portion)::int as done,
+            (select count(*) from waiting) = (select count(*) from portion) as "isFinished"`,
     [queue, recipient, PORTION, attemptedBefore],
   )
-  return rows[0] as MadeDue
+  return rows[0] as { done: number; isFinished: boolean }
 }
 
 /** Deletes a portion of a recipient's waiting jobs and returns them; `attempt` is their next one. */

@@ -111,7 +111,7 @@ export class Lane {
     if (this.#result === 'no room') return NO_ROOM_MS
     // A lap comes before the next look at what is due.
     if (this.#result === 'full' || this.#isLapDue(lane)) return 0
-    const waitMs = msUntilPoll(pollMsAfter(fetcher.idleMs, lane, isNotified()), now)
+    const waitMs = msUntilPoll(pollMsAfter(fetcher.idleMs, isNotified()), now)
     this.#pollAt = now + waitMs
     return waitMs
   }

@@ -11,8 +11,8 @@ import { isConnectionError, isOutage, isServerFault } from '../../postgres/conne
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
-import { isOnlyRecorded, needsSharedRow, settlesAlone } from './settle.ts'
-import { RefusedOutcomes } from './refused-outcomes.ts'
+import { pauseMsAfter } from './poll-interval.ts'
+import { isOnlyRecorded, settlesAlone } from './settle.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
@@ -36,24 +36,28 @@ const BATCH = 200
  */
 const TOGETHER = 16
 const TOGETHER_MS = 100
-const SHORTEST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5000
+const TRIES = 5
 const TRIES_WHEN_CLOSING = 4
 /** How many parts of a batch are split. Where Postgres refuses all rows, no more of them are tried alone. */
 const MOST_SPLIT = 16
 /** The disk is full: a job can be deleted or put back all the same. */
 const DISK_FULL = '53100'
-/**
- * How long a batch waits for a row that others hold: one with no outcome that needs such a row, the
- * outcomes that do, and one of them that is tried again.
- */
-const LOCK_MS = { others: 1000, needing: 250, again: 50 }
+/** How long a batch waits for a row that others hold, and how long an outcome that is settled alone does. */
+const LOCK_MS = { batch: 1000, alone: 50 }
+
+interface Refused {
+  one: JobOutcome
+  /** How often it was tried. */
+  tries: number
+  dueAt: number
+}
 
 export class OutcomeBuffer {
   #parts: Parts
   #togetherMs: number
   #waiting: JobOutcome[] = []
-  #refused = new RefusedOutcomes()
+  /** Each is tried again alone and after a pause: those that come meanwhile do not wait for it. */
+  #refused: Refused[] = []
   #working: Promise<void> | undefined
   /** The sleep while no outcome is fresh. `add` ends it. */
   #idle = new WakeableSleep()
@@ -67,7 +71,7 @@ export class OutcomeBuffer {
   }
 
   get size(): number {
-    return this.#waiting.length + this.#refused.size
+    return this.#waiting.length + this.#refused.length
   }
 
   get fresh(): number {
@@ -107,8 +111,7 @@ export class OutcomeBuffer {
             'could not record the outcomes of jobs; it tries again',
           )
         if (this.#closing && failures >= TRIES_WHEN_CLOSING) return
-        const pauseMs = SHORTEST_PAUSE_MS * 2 ** Math.min(failures - 1, 10)
-        await this.#pause.sleep(Math.min(LONGEST_PAUSE_MS, pauseMs))
+        await this.#pause.sleep(pauseMsAfter(failures))
       }
     } finally {
       // Reset in the same step as the last check of the buffer: the next `add` starts a new flush.
@@ -119,39 +122,38 @@ export class OutcomeBuffer {
   async #wait(): Promise<void> {
     // Outcomes of the same moment share a transaction.
     await setImmediate()
-    while (!this.#closing && this.#waiting.length === 0 && this.#refused.dueInMs() > 0) {
-      await this.#idle.sleep(this.#refused.dueInMs())
+    while (!this.#closing && this.#waiting.length === 0) {
+      const dueInMs = Math.min(...this.#refused.map(({ dueAt }) => dueAt)) - performance.now()
+      if (dueInMs <= 0) break
+      await this.#idle.sleep(dueInMs)
     }
     if (this.#waitsForOthers()) await this.#others.sleep(this.#togetherMs)
   }
 
   /**
-   * Settles the outcomes of a batch that need no shared row, then those that do, then one that is settled
-   * alone, then one that was refused before. Returns the error of an outage, in which all wait.
+   * Settles a batch, then one outcome that is settled alone, then one that was refused before. Returns the
+   * error of an outage, in which all wait.
    */
   async #settleNext(): Promise<unknown> {
     const taken = this.#waiting.splice(0, BATCH)
     const [alone, ...later] = taken.filter(settlesAlone)
     this.#waiting.push(...later)
     const batch = alone === undefined ? taken : taken.filter((one) => !settlesAlone(one))
-    const needing = batch.filter(needsSharedRow)
-    const others = needing.length === 0 ? batch : batch.filter((one) => !needsSharedRow(one))
-    const probe = alone === undefined ? [] : [alone]
-    const outage = await this.#settleSome(others, LOCK_MS.others)
+    const next = alone === undefined ? [] : [alone]
+    const outage = await this.#settleSome(batch, LOCK_MS.batch)
     if (outage) {
-      this.#waiting.unshift(...needing, ...probe)
+      this.#waiting.unshift(...next)
       return outage
     }
-    const next = await this.#settleSome(needing, LOCK_MS.needing)
-    if (next) {
-      this.#waiting.unshift(...probe)
-      return next
-    }
-    const refused = (): JobOutcome[] => this.#refused.takeDue(this.#closing)
-    return (
-      (await this.#settleSome(probe, LOCK_MS.again)) ??
-      (await this.#settleSome(refused(), LOCK_MS.again))
-    )
+    return (await this.#settleSome(next, LOCK_MS.alone)) ?? (await this.#settleRefused())
+  }
+
+  async #settleRefused(): Promise<unknown> {
+    const now = performance.now()
+    const place = this.#refused.findIndex(({ dueAt }) => this.#closing || dueAt <= now)
+    if (place === -1) return undefined
+    const [{ one, tries }] = this.#refused.splice(place, 1) as [Refused]
+    return this.#settleSome([one], LOCK_MS.alone, tries)
   }
 
   #waitsForOthers(): boolean {
@@ -160,13 +162,12 @@ export class OutcomeBuffer {
     return this.#waiting.every((one) => this.#parts.mayWait(one))
   }
 
-  async #settleSome(batch: JobOutcome[], lockMs: number): Promise<unknown> {
+  /** `tries`: how often they were tried before. */
+  async #settleSome(batch: JobOutcome[], lockMs: number, tries = 0): Promise<unknown> {
     if (batch.length === 0) return undefined
     const settle = (part: JobOutcome[]) => this.#settle(part, lockMs, true)
     let refused = 0
-    // Which of them waits for the row shows as each is tried again.
-    const staysWhole = (error: unknown) =>
-      isLockConflict(error) ? lockMs === LOCK_MS.needing : ++refused > MOST_SPLIT
+    const staysWhole = (error: unknown) => !isLockConflict(error) && ++refused > MOST_SPLIT
     const { failed } = await splitOnError(batch, settle, staysWhole)
     let outage: unknown
     for (const { items, error } of failed) {
@@ -175,7 +176,7 @@ export class OutcomeBuffer {
       if (isConnectionError(error) && !isServerFault(error)) {
         this.#waiting.unshift(...others)
         outage = error
-      } else for (const one of others) await this.#refuse(one, error)
+      } else for (const one of others) await this.#refuse(one, error, tries + 1)
     }
     return outage
   }
@@ -199,7 +200,7 @@ export class OutcomeBuffer {
 
   async #trySettle(items: JobOutcome[], error: unknown): Promise<boolean> {
     try {
-      await this.#settle(items, LOCK_MS.again, false)
+      await this.#settle(items, LOCK_MS.alone, false)
     } catch {
       return false
     }
@@ -210,8 +211,13 @@ export class OutcomeBuffer {
     return true
   }
 
-  async #refuse(one: JobOutcome, error: unknown): Promise<void> {
-    if (this.#refused.add(one, error, this.#closing)) return
+  /** Tries it again, as long as it waits for a lock, and else a few times. A host that closes waits for no lock. */
+  async #refuse(one: JobOutcome, error: unknown, tries: number): Promise<void> {
+    const most = !isLockConflict(error) ? TRIES : this.#closing ? 2 : Infinity
+    if (tries < most) {
+      this.#refused.push({ one, tries, dueAt: performance.now() + pauseMsAfter(tries) })
+      return
+    }
     if (await this.#trySettle([one], error)) return
     this.#parts.forget([one.job])
     this.#parts.log.error(

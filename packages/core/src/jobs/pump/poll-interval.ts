@@ -3,18 +3,15 @@
  * notifications, and a lane remembers when the jobs that it has put back are due. A poll finds the
  * jobs whose notification was lost.
  */
-import type { Lane } from '../job.ts'
-
 /** How long a queue must be without a job to count as idle. */
 export const IDLE_AFTER_MS = 5000
 const AT_REST_AFTER_MS = 60_000
 
 /** `isNotified`: whether this process receives notifications; behind a pooler it does not. */
-export function pollMsAfter(idleMs: number, lane: Lane, isNotified: boolean): number {
-  if (idleMs < IDLE_AFTER_MS) return isNotified ? 1000 : 100
-  if (idleMs < AT_REST_AFTER_MS) return isNotified ? 1000 : 500
-  if (lane === 'first') return isNotified ? 4000 : 2000
-  return isNotified ? 8000 : 5000
+export function pollMsAfter(idleMs: number, isNotified: boolean): number {
+  if (idleMs >= AT_REST_AFTER_MS) return isNotified ? 4000 : 2000
+  if (isNotified) return 1000
+  return idleMs < IDLE_AFTER_MS ? 100 : 500
 }
 
 /**

@@ -9,11 +9,10 @@ import { LANES, type Job, type Lane as LaneName } from '../job.ts'
 import type { Pauses } from '../pauses.ts'
 import { findClaimed } from '../pg-boss/jobs-table.ts'
 import { QueueTable } from '../pg-boss/queue-table.ts'
-import { claimProbe } from '../pg-boss/waiting-jobs.ts'
+import { claimProbe } from '../pg-boss/claim-ordered-or-limited.ts'
 import { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
 import type { Outcome, Settled, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
-import { DueTimes } from './due-times.ts'
 import { FetchAhead } from './fetch-ahead.ts'
 import { Fetcher } from './fetcher.ts'
 import { Lane, roomOfFetch } from './lane.ts'
@@ -31,8 +30,8 @@ interface Parts {
   log: Record<'error' | 'info', (details: object, message: string) => void>
   owner: string
   isNotified: () => boolean
-  /** This pump has written to the table of recipients: other processes read it again. */
-  recipientsWritten(): void
+  /** This pump has written to the table of recipients: all processes read it again. */
+  recipientsChanged(): void
   settled(): void
   fetchFailed: () => void
   telemetry: AttemptTelemetry
@@ -44,6 +43,9 @@ const DRAIN_SECONDS = 10
 /** How long a paused queue waits before it asks again, unless it is told. */
 const PAUSED_MS = 1000
 const PAUSED_NOTIFIED_MS = 10_000
+/** A lane is woken for the jobs that were put back here, and need not poll for them. A poll finds those due later. */
+const WAKE_STEP_MS = 100
+const FARTHEST_WAKE_MS = 5 * 60_000
 /** Of the retry lane, between two claims of jobs that wait aside. */
 const SHORTEST_WAIT_MS = 50
 
@@ -59,10 +61,8 @@ export class Pump {
   #lanes: Record<LaneName, Lane>
   #sleeps: Record<LaneName, WakeableSleep>
   #loops: Promise<void>[] = []
-  #dueTimes = {
-    first: new DueTimes(() => this.#wakeLane('first')),
-    retry: new DueTimes(() => this.#wakeLane('retry')),
-  }
+  /** At which steps of time which lanes are woken. */
+  #wakes = new Set<string>()
   /** Retries and jobs aside take turns, where there is room for one of them. */
   #isTurnOfAside = false
   /** The last claim of jobs that wait aside had room for no more. */
@@ -89,7 +89,7 @@ export class Pump {
       log,
       owner,
       isNotified,
-      changed: () => parts.recipientsWritten(),
+      changed: () => parts.recipientsChanged(),
       wake: () => this.#wakeLane('retry'),
       moved: () => this.wakeAll(),
       wakeClaims: () => this.#sleeps.retry.wake(),
@@ -269,7 +269,6 @@ export class Pump {
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
     await this.#recipients.stop()
     await this.#outcomes.close()
-    for (const lane of LANES) this.#dueTimes[lane].stop()
   }
 
   /**
@@ -367,8 +366,8 @@ export class Pump {
   /** A postponed job that is due at once stays in its lane, which is either. */
   #noteDue({ job, result, nextAttemptInMs }: Settled): void {
     if (nextAttemptInMs === null || this.#recipients.isCircuitOpen(job.recipient)) return
-    this.#dueTimes.retry.add(nextAttemptInMs)
-    if (result === 'postponed') this.#dueTimes.first.add(nextAttemptInMs)
+    this.#wakeLaneIn('retry', nextAttemptInMs)
+    if (result === 'postponed') this.#wakeLaneIn('first', nextAttemptInMs)
   }
 
   /** An attempt has ended or was settled: one of the recipient, where that may have a free slot now. */
@@ -379,6 +378,25 @@ export class Pump {
     }
     // Without a fetch of retries: one for each attempt would find nothing.
     if (this.#mayClaimMore && fetcher.room('retry') > 0) this.#sleeps.retry.wake()
+  }
+
+  /** Once for all jobs of one step. */
+  #wakeLaneIn(lane: LaneName, ms: number): void {
+    if (ms > FARTHEST_WAKE_MS) return
+    const now = performance.now()
+    // Rounded up: a fetch that comes too early finds nothing.
+    const step = Math.ceil((now + ms) / WAKE_STEP_MS)
+    const wake = `${lane} ${step}`
+    if (this.#wakes.has(wake)) return
+    this.#wakes.add(wake)
+    const timer = setTimeout(
+      () => {
+        this.#wakes.delete(wake)
+        this.#wakeLane(lane)
+      },
+      step * WAKE_STEP_MS - now,
+    )
+    timer.unref()
   }
 
   #wakeLane(lane: LaneName): void {

@@ -5,11 +5,11 @@
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import { moveJobs } from '../pg-boss/waiting-jobs.ts'
+import { isLockConflict } from '../../migrations/lock-retries.ts'
 import type { RecipientLimits } from './recipient-limits.ts'
 import type { RecipientStates } from './recipient-states.ts'
-import { deleteUnusedRecipients, setCircuits } from '../pg-boss/recipient-states-table.ts'
-import { isLockConflict } from '../../migrations/lock-retries.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
+import { deleteUnusedRecipients, setCircuits } from '../pg-boss/recipient-states-table.ts'
 
 interface Parts {
   queue: string
@@ -17,9 +17,8 @@ interface Parts {
   states: RecipientStates
   limits: Pick<RecipientLimits, 'open' | 'setCircuit'>
   log: { error(details: object, message: string): void }
-  /** The table of recipients has changed: other processes read it again. */
+  /** The table of recipients has changed: all processes read it again. */
   changed: () => void
-  refreshSoon: () => void
   moved: () => void
 }
 
@@ -27,11 +26,10 @@ interface Parts {
 const WRITE_EVERY_MS = 250
 /**
  * How long a transaction waits for the row of a recipient, which a transaction of the host may hold for as long
- * as it takes, how long that recipient is then left out, and how many such circuits are tried again at a time.
+ * as it takes, and when the circuits of such recipients are tried again.
  */
-const LOCK_MS = 100
-const LOCKED_MS = 1000
-const MOST_LOCKED = 4
+const LOCK_MS = 50
+const AFTER_LOCKS_MS = 1000
 /** Recipients whose jobs one statement looks for. */
 const MOST_RECIPIENTS = 1000
 
@@ -44,8 +42,6 @@ export class RecipientMoves {
   #writeNotBefore = 0
   #writeTimer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
-  /** When the rows of recipients were last found to be held by others. */
-  #lockedAt = new Map<string, number>()
   #stopped = false
   /** Whether the last run has failed. */
   #hasFailed = false
@@ -121,62 +117,19 @@ export class RecipientMoves {
   }
 
   async #writeCircuits(isLast = false): Promise<void> {
-    const { changed, refreshSoon } = this.#parts
     if (this.#circuits.size === 0 || (this.#stopped && !isLast)) return
     if (performance.now() < this.#writeNotBefore && !isLast) return
     this.#writeNotBefore = performance.now() + WRITE_EVERY_MS
-    const hasWritten = await this.#apart([...this.#circuits.keys()], (recipients) =>
-      this.#setCircuits(recipients),
-    )
-    if (!hasWritten) return
-    changed()
-    refreshSoon()
-  }
-
-  async #setCircuits(recipients: string[]): Promise<void> {
-    const { queue } = this.#parts
-    const changes = new Map(
-      recipients.map((recipient) => [recipient, this.#circuits.get(recipient)]),
-    )
-    await this.#background(async (db) => {
-      for (const isOpen of [true, false]) {
-        const those = recipients.filter((recipient) => changes.get(recipient) === isOpen)
-        await setCircuits(db, queue, those.toSorted(), isOpen)
-      }
-    })
-    for (const [recipient, isOpen] of changes) {
+    const write = (some: [string, boolean][]) =>
+      this.#background((db) => setCircuits(db, this.#parts.queue, some))
+    const isOther = (error: unknown) => !isLockConflict(error)
+    const { parts, failed } = await splitOnError([...this.#circuits], write, isOther)
+    for (const [recipient, isOpen] of parts.flatMap(({ items }) => items)) {
       if (this.#circuits.get(recipient) === isOpen) this.#circuits.delete(recipient)
     }
-  }
-
-  /**
-   * Runs a transaction for these recipients, or one for each half and so on where others hold rows of some.
-   * Those are left out for a while, and keep no others waiting; then each is tried alone. Returns whether it
-   * has run for any.
-   */
-  async #apart(
-    recipients: string[],
-    run: (recipients: string[]) => Promise<unknown>,
-  ): Promise<boolean> {
-    const now = performance.now()
-    const free = recipients.filter((recipient) => !this.#lockedAt.has(recipient))
-    const again = recipients.filter(
-      (recipient) => now - (this.#lockedAt.get(recipient) ?? now) > LOCKED_MS,
-    )
-    const batches = [free, ...again.slice(0, MOST_LOCKED).map((recipient) => [recipient])]
-    let hasRun = false
-    for (const batch of batches) {
-      if (batch.length === 0) continue
-      const { parts, failed } = await splitOnError(batch, run, (error) => !isLockConflict(error))
-      const ran = parts.flatMap(({ items }) => items)
-      for (const recipient of ran) this.#lockedAt.delete(recipient)
-      hasRun ||= ran.length > 0
-      for (const { items, error } of failed) {
-        if (!isLockConflict(error)) throw error
-        for (const recipient of items) this.#lockedAt.set(recipient, performance.now())
-      }
-    }
-    return hasRun
+    if (parts.length > 0) this.#parts.changed()
+    for (const { error } of failed) if (isOther(error)) throw error
+    if (failed.length > 0) this.#writeNotBefore = performance.now() + AFTER_LOCKS_MS
   }
 
   #background<T>(work: (db: Db) => Promise<T>): Promise<T> {

@@ -12,7 +12,6 @@ import { successOf } from './recipient-answers.ts'
 import { RecipientLimits, type Allowed } from './recipient-limits.ts'
 import { RecipientMoves } from './recipient-moves.ts'
 import { RecipientStates } from './recipient-states.ts'
-import { RefreshTimes } from './refresh-times.ts'
 import { listRecipients } from '../pg-boss/recipient-states-table.ts'
 import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
@@ -26,7 +25,7 @@ interface Parts {
   log: { error(details: object, message: string): void }
   owner: string
   isNotified: () => boolean
-  /** The table of recipients has changed: other processes read it again. */
+  /** The table of recipients has changed: all processes read it again. */
   changed: () => void
   /** The table of recipients has changed: there may be jobs to claim. */
   wake: () => void
@@ -35,6 +34,11 @@ interface Parts {
   wakeClaims: () => void
 }
 
+const READ_EVERY_MS = 1000
+/** Without rows in the table, and where changes are notified and no job comes. */
+const READ_IDLE_MS = 5000
+/** How many times its own duration a read makes one after a change wait, up to a second. */
+const PAUSE_IN_DURATIONS = 10
 const ALL_EVERY_MS = 60_000
 
 export class RecipientScheduler {
@@ -44,7 +48,9 @@ export class RecipientScheduler {
   #moves: RecipientMoves
   /** The jobs of recipients whose restrictions hold over all processes. */
   readonly restricted: RestrictedClaims
-  #refreshTimes = new RefreshTimes()
+  /** When the table of recipients is read again; 0: as soon as may be. */
+  #readAt = 0
+  #readNotBefore = 0
   /** What was seen as the table of recipients was read last. */
   #seen: string | null = null
   /** When all of it is read again. */
@@ -61,7 +67,6 @@ export class RecipientScheduler {
       background: (work, limit) => database.background(work, limit),
       states: this.#states,
       limits: this.#limits,
-      refreshSoon: () => this.refreshSoon(),
     })
     this.restricted = new RestrictedClaims({
       ...parts,
@@ -77,7 +82,7 @@ export class RecipientScheduler {
   }
 
   refreshSoon(): void {
-    this.#refreshTimes.soon()
+    this.#readAt = 0
     this.#parts.wake()
   }
 
@@ -85,7 +90,7 @@ export class RecipientScheduler {
   recipientsReady(recipients: readonly string[] | null): void {
     if (recipients === null) this.#states.allReady()
     // A recipient that is not known yet has just become restricted.
-    else if (!this.#states.haveNew(recipients)) this.#refreshTimes.soon()
+    else if (!this.#states.haveNew(recipients)) this.#readAt = 0
     this.#parts.wakeClaims()
   }
 
@@ -95,15 +100,19 @@ export class RecipientScheduler {
    */
   async refresh(isIdle: boolean): Promise<void> {
     const { withoutRecipients, isNotified } = this.#parts
-    if (withoutRecipients || !this.#refreshTimes.isDue(performance.now())) return
-    this.#refreshTimes.began(performance.now())
+    const beganAt = performance.now()
+    if (withoutRecipients || beganAt < Math.max(this.#readAt, this.#readNotBefore)) return
+    this.#readAt = Infinity
     try {
       await this.#readRecipients()
       this.restricted.refreshed()
       this.#moves.adoptCircuits()
     } finally {
-      const table = { hasRows: this.#states.size > 0, isNotified: isNotified(), isIdle }
-      this.#refreshTimes.ended(performance.now(), table)
+      const now = performance.now()
+      const isRare = this.#states.size === 0 || (isNotified() && isIdle)
+      // A change meanwhile has set it to 0.
+      if (this.#readAt > 0) this.#readAt = now + (isRare ? READ_IDLE_MS : READ_EVERY_MS)
+      this.#readNotBefore = now + Math.min(READ_EVERY_MS, PAUSE_IN_DURATIONS * (now - beganAt))
     }
     this.#moves.run()
   }
@@ -124,8 +133,8 @@ export class RecipientScheduler {
 
   /** How long a refresh after a change still waits; `Infinity` without a change. */
   refreshInMs(): number {
-    if (this.#parts.withoutRecipients) return Infinity
-    return this.#refreshTimes.pendingInMs(performance.now())
+    if (this.#parts.withoutRecipients || this.#readAt > 0) return Infinity
+    return Math.max(0, this.#readNotBefore - performance.now())
   }
 
   /** How many jobs of each recipient a fetch may bring, at most `share`: none of those that belong aside. */

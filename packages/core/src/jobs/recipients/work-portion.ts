@@ -1,10 +1,10 @@
 /** One portion of the work on the jobs of a recipient, in a transaction. */
 import type { Db } from '../../postgres/transaction.ts'
-import { countDeadLetters, deleteDeadLetters, type Moved } from '../pg-boss/dead-letters.ts'
+import { countDeadLetters, deleteDeadLetters } from '../pg-boss/dead-letters.ts'
 import { setHeld } from '../pg-boss/recipient-states-table.ts'
 import { countWaitingRetries, makeRetriesDue } from '../pg-boss/make-retries-due.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
-import { discardWaiting } from '../pg-boss/waiting-jobs.ts'
+import { discardWaiting, makeWaitingDue } from '../pg-boss/waiting-jobs.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import type { Worker } from '../worker.ts'
 import {
@@ -41,10 +41,10 @@ function portionOf(
 ): Promise<RecoveredPortion> {
   const { what } = work
   if (what === 'discard') return discarded(db, work, worker)
-  if (what === 'bury') return buried(db, work)
+  if (what === 'due') return madeDue(makeWaitingDue(db, work.queue, work.recipient, work.until))
   if (what === 'missing') return missing(db, { ...work, what }, worker)
   if (what !== 'redrive' && work.deliveries === null) return counted(db, work)
-  return what === 'failed' ? retriesDue(db, work) : redriven(db, work, retry)
+  return what === 'failed' ? madeDue(retriesDue(db, work)) : redriven(db, work, retry)
 }
 
 const limitOf = ({ perSecond }: Work): number =>
@@ -76,10 +76,13 @@ async function missing(
   return (await its?.recoverMissing(db, recovery, limitOf(recovery))) ?? nothing
 }
 
-async function retriesDue(db: Db, work: Work): Promise<RecoveredPortion> {
+function retriesDue(db: Db, work: Work): Promise<RecoveredPortion> {
   const { queue, recipient, since, until } = work
-  const failed = { recipient, since, until, recovery: work.id }
-  const portion = await makeRetriesDue(db, queue, failed, limitOf(work))
+  return makeRetriesDue(db, queue, { recipient, since, until, recovery: work.id }, limitOf(work))
+}
+
+async function madeDue(making: Promise<RecoveredPortion>): Promise<RecoveredPortion> {
+  const portion = await making
   // All that are left are locked by others.
   return { ...portion, waitSeconds: portion.done === 0 ? 1 : 0 }
 }
@@ -88,24 +91,14 @@ async function discarded(db: Db, work: Work, { recovery }: Recorder): Promise<Re
   const { queue, recipient } = work
   const jobs = await discardWaiting(db, queue, recipient, PORTION)
   await recovery?.recordDiscarded(db, jobs)
-  // Those of attempts that ended while the transaction that discarded the recipient was open.
-  const isLast =
-    jobs.length < PORTION &&
-    (await deleteDeadLetters(db, queue, { recipient }, PORTION)).count < PORTION
+  // Also those of attempts that ended while the transaction that discarded the recipient was open.
+  const letters =
+    jobs.length < PORTION ? await deleteDeadLetters(db, queue, recipient, PORTION) : null
+  // A portion that finds nothing is the last one: what was locked as one passed it is looked for once more.
+  const isFinished = jobs.length === 0 && letters === 0
   // The row of the recipient stays for a while: another process may be putting jobs of it aside.
-  if (isLast) await setHeld(db, queue, [recipient], false)
-  return { done: jobs.length, isFinished: isLast }
-}
-
-async function buried(db: Db, work: Work): Promise<RecoveredPortion> {
-  const { queue, recipient, until } = work
-  const letters = await deleteDeadLetters(
-    db,
-    queue,
-    { recipient, until, ...afterOf(work) },
-    PORTION,
-  )
-  return { done: letters.count, ...nextOf(work, letters, PORTION) }
+  if (isFinished) await setHeld(db, queue, [recipient], false)
+  return { done: jobs.length, isFinished }
 }
 
 async function redriven(db: Db, work: Work, retry: RetrySettings): Promise<RecoveredPortion> {
@@ -115,20 +108,12 @@ async function redriven(db: Db, work: Work, retry: RetrySettings): Promise<Recov
   const most = Math.min(limitOf(work), left)
   const withoutTests = work.what === 'dead'
   const selection = { recipient, since, until, reservedBefore, withoutTests, ...afterOf(work) }
-  const letters = await redriveDeadLetters(db, queue, selection, retry, most)
-  if (letters.count === left) return { done: left, isFinished: true }
-  return { done: letters.count, ...nextOf(work, letters, most) }
+  const { count, lastId } = await redriveDeadLetters(db, queue, selection, retry, most)
+  if (count === left) return { done: left, isFinished: true }
+  const position = count === most && lastId !== null ? { afterId: lastId } : null
+  // Letters that were locked as a portion passed them are looked for once more, from the beginning.
+  return { done: count, isFinished: count < most && work.position === null, position }
 }
 
 const afterOf = ({ position }: Work): { afterId?: string } =>
   position && 'afterId' in position ? position : {}
-
-/** Letters that were locked as a portion passed them are looked for once more, from the beginning. */
-const nextOf = (
-  { position }: Work,
-  { count, lastId }: Moved,
-  most: number,
-): Pick<RecoveredPortion, 'isFinished' | 'position'> =>
-  count === most
-    ? { isFinished: false, position: lastId === null ? null : { afterId: lastId } }
-    : { isFinished: position === null, position: null }

@@ -35,8 +35,11 @@ export interface Recovery extends NewRecovery {
   position: RecoveryPosition | null
 }
 
-/** `discard`: delete the jobs that wait. `bury`: delete dead letters. `redrive`: put them back on their way. */
-export type Unlisted = 'discard' | 'bury' | 'redrive'
+/**
+ * `discard`: delete the jobs that wait, and the dead letters. `due`: make the jobs due. `redrive`: put the dead
+ * letters back on their way.
+ */
+export type Unlisted = 'discard' | 'due' | 'redrive'
 
 export interface Work extends Omit<Recovery, 'what'> {
   what: Recovery['what'] | Unlisted

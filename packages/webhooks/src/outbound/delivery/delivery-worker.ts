@@ -46,8 +46,6 @@ export function createDeliveryWorker(
   const budget = new ByteBudget(MAX_LARGE_BYTES)
   const known = new KnownWebhooks()
   const filters = new UndecidedDeliveries(core)
-  /** Functions to run after the commit of a batch. A batch that is rolled back never runs them. */
-  const following = new WeakMap<object, (() => void)[]>()
 
   async function perform(
     job: DeliveryJob,
@@ -129,14 +127,11 @@ export function createDeliveryWorker(
     lost: lostAttempt,
     record: attempts,
     async follow(db, settled) {
-      const runs: (() => void)[] = []
-      following.set(settled, runs)
-      await recordDeliveries(core, db, days, settled, (run) => runs.push(run) > 0)
+      await recordDeliveries(core, db, days, settled)
       // Only a host that probes has a probe to end.
       await probes?.end(db, settled.flatMap(failedProbe))
     },
     followed(settled) {
-      for (const run of following.get(settled) ?? []) run()
       if (settled.some(isGone) || settled.some(hasReached)) core.queues.recipientsChanged(QUEUE)
     },
     recovery: {

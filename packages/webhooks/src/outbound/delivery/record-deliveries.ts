@@ -12,7 +12,7 @@ import {
   type Settled,
 } from '@svc/core/internal'
 import { disable } from '../health/disable.ts'
-import { reactivateIn, type AfterCommit } from '../health/resume-failing.ts'
+import { reactivateIn } from '../health/resume-failing.ts'
 import { insertLogRows, RECORD_ATTEMPTS, type LogRow } from '../../tables/delivery-log.ts'
 import { findDeletedWebhooks, keepWebhooks } from '../../tables/webhooks.ts'
 import { QUEUE } from '../delivery-queue.ts'
@@ -40,7 +40,6 @@ export async function recordDeliveries(
   db: Db,
   deliveryLogRetentionDays: number,
   given: SettledDelivery[],
-  afterCommit: AfterCommit,
 ): Promise<void> {
   const { settled, dropped } = await dropDeadOfDeleted(core, db, given)
   const ended = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
@@ -62,7 +61,7 @@ export async function recordDeliveries(
     (id) => !told.has(id),
   )
   await publishDead(core, db, deadDeliveriesOf(ended))
-  await resumeReached(core, db, ended, afterCommit)
+  await resumeReached(core, db, ended)
 }
 
 /**
@@ -131,15 +130,10 @@ export async function insertAccepted(core: Core, db: Db, rows: LogRow[]): Promis
  * A successful probe resumes its webhook in the transaction that records the delivery: without another
  * waiting job no later probe would resume it.
  */
-async function resumeReached(
-  core: Core,
-  db: Db,
-  ended: SettledDelivery[],
-  afterCommit: AfterCommit,
-): Promise<void> {
+async function resumeReached(core: Core, db: Db, ended: SettledDelivery[]): Promise<void> {
   for (const { job, outcome } of ended.filter(hasReached)) {
     const url = outcome.kind === 'completed' ? outcome.detail?.testedUrl : undefined
-    if (url !== undefined) await reactivateIn(core, db, job.data.recipient, url, afterCommit)
+    if (url !== undefined) await reactivateIn(core, db, job.data.recipient, url)
   }
 }
 

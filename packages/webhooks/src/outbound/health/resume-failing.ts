@@ -1,5 +1,4 @@
 /** Makes webhooks active again that were disabled as failing. */
-import { setTimeout as wait } from 'node:timers/promises'
 import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
 import { MOST_COUNTED, QUEUE, waitingOf } from '../delivery-queue.ts'
 import { publishLifecycle } from '../lifecycle-events.ts'
@@ -9,9 +8,6 @@ import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
 import type { StoredWebhook } from '../../tables/webhook-row.ts'
 import { auditChange } from '../audit.ts'
 import { resume } from '../pause.ts'
-
-/** Has the function run after the commit of the transaction. Returns whether it will be. */
-export type AfterCommit = (run: () => void) => boolean
 
 /**
  * Makes a webhook active again that was disabled as failing: a delivery has reached its receiver at
@@ -28,18 +24,12 @@ export async function reactivate(core: Core, id: string, url: string): Promise<v
  * Makes the webhook active in a transaction. Returns whether it did: a webhook that has another address
  * by now stays disabled. After the commit the caller notifies the pumps: `core.queues.recipientsChanged(QUEUE)`.
  */
-export async function reactivateIn(
-  core: Core,
-  db: Db,
-  id: string,
-  url: string,
-  afterCommit?: AfterCommit,
-): Promise<boolean> {
+export async function reactivateIn(core: Core, db: Db, id: string, url: string): Promise<boolean> {
   const before = await lockWebhook(db, id, EVERYWHERE)
   if (before?.url !== url || !isDisabledAsFailing(before)) return false
   const after = await updateWebhook(db, id, { active: true })
   await auditChange(db, BY_SYSTEM, 'reactivate', before, after)
-  await resumeFailing(core, db, before, after, 'probe', afterCommit)
+  await resumeFailing(core, db, before, after, 'probe')
   return true
 }
 
@@ -60,7 +50,6 @@ export async function resumeFailing(
   before: StoredWebhook,
   after: StoredWebhook,
   by: 'probe' | 'operator',
-  afterCommit: AfterCommit = (run) => core.afterCommit(db, run),
 ): Promise<void> {
   const { id, disabledAt } = before
   const since = disabledAt === null ? null : await missedSince(db, id, disabledAt)
@@ -70,38 +59,6 @@ export async function resumeFailing(
     const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
     return [{ ...about, disabledAt: disabledAt ?? '', waiting, recoveryId: missed?.id ?? null }]
   })
-  const { hasMore, attemptedBefore } = await core.queues.makeDue(db, QUEUE, id)
+  await core.queues.makeDue(db, QUEUE, id)
   await resume(core, db, after)
-  if (!hasMore || afterCommit(() => void makeRestDue(core, id, attemptedBefore))) return
-  // In a transaction of the host's own: a recovery begins with its commit.
-  const rest = { queue: QUEUE, recipient: id, what: 'failed' as const, since: before.createdAt }
-  await core.queues.recover(db, { ...rest, until: null, perSecond: null })
-}
-
-const NOT_ALL_DUE =
-  'could not make all waiting deliveries of a webhook due now; the others keep their due times'
-
-/** Jobs that are being moved are locked for milliseconds. */
-const FIRST_PAUSE_MS = 10
-const LONGEST_PAUSE_MS = 5000
-
-/**
- * Makes the deliveries due that were too many for one transaction, or locked by another one, as those
- * that are just being moved. Where the process ends in between, they come when they are due.
- */
-async function makeRestDue(core: Core, id: string, attemptedBefore: string): Promise<void> {
-  try {
-    for (let pauseMs = FIRST_PAUSE_MS; pauseMs <= LONGEST_PAUSE_MS;) {
-      const { count, hasMore } = await core.transaction((db) =>
-        core.queues.makeDue(db, QUEUE, id, attemptedBefore),
-      )
-      if (count > 0) core.queues.recipientsChanged(QUEUE)
-      if (!hasMore) return
-      pauseMs = count > 0 ? FIRST_PAUSE_MS : pauseMs * 2
-      await wait(pauseMs, undefined, { ref: false })
-    }
-    core.log.warn({ webhookId: id }, NOT_ALL_DUE)
-  } catch (error) {
-    core.log.warn({ err: error, webhookId: id }, NOT_ALL_DUE)
-  }
 }

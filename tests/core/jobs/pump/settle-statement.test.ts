@@ -1,7 +1,7 @@
 import type { Core, Job } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import { QueueTable } from '../../../../packages/core/src/jobs/pg-boss/queue-table.ts'
-import { settle, type Ends } from '../../../../packages/core/src/jobs/pg-boss/settle.ts'
+import { settle, type Ends } from '../../../../packages/core/src/jobs/pump/settle.ts'
 import { fetch, NO_ENDS } from '../../support/claimed-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { RECIPIENT, idOf, QUEUE } from '../../support/worker.ts'
