@@ -2,7 +2,8 @@
 import pg from 'pg'
 import t from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
-import { svc } from '../support/svc-command.ts'
+import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { startSvc, svc } from '../support/svc-command.ts'
 
 t.test('verbs that write say that the database only reads, and nothing else', async (t) => {
   const DATABASE_URL = await emptyDatabase(t)
@@ -36,4 +37,17 @@ t.test('verbs that write say that the database only reads, and nothing else', as
     t.notMatch(errors.join('\n'), /pg-boss error|shutdown step failed/)
   }
   t.equal((await svc(t, ['migrate', '--check'], { DATABASE_URL })).exitCode, 0, 'which only reads')
+})
+
+t.test('svc migrate waits while no host of a list takes writes, other verbs do not', async (t) => {
+  const proxy = await proxyPostgres(t, await emptyDatabase(t))
+  const { host } = new URL(proxy.url)
+  const DATABASE_URL = proxy.url.replace(host, `${host},${host}`)
+  proxy.cut()
+  const waiting = startSvc(t, ['migrate', '--grant-to', 'pg_monitor'], { DATABASE_URL })
+  await waiting.says(/no host .* takes writes/)
+  t.equal((await svc(t, ['migrate', '--check'], { DATABASE_URL })).exitCode, 3)
+  proxy.mend()
+  const { exitCode, errors } = await waiting.ended
+  t.equal(exitCode, 0, errors.join('\n'))
 })

@@ -3,6 +3,8 @@ import { RunningCore } from '../core.ts'
 import { resolveCoreOptions } from '../core-options.ts'
 import { DatabaseUnreachable } from '../errors.ts'
 import { explainingRights } from '../migrations/missing-rights.ts'
+import { awaitPrimary } from '../postgres/await-primary.ts'
+import { configOf } from '../postgres/connection-config.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { assertRole, grantAll } from './grants.ts'
 import { installedPackages } from './installed-packages.ts'
@@ -35,11 +37,9 @@ export interface Problem {
 /** If one package fails, the tables of the others are still created. */
 export async function migrateAll({ grantTo, ...upkeep }: Upkeep): Promise<Outcome> {
   const { url, schema, log, signal } = upkeep
-  const settings = resolveCoreOptions({
-    database: { connectionString: url, max: 2 },
-    schema,
-    worker: { enabled: false },
-  })
+  const database = { connectionString: url, max: 2 }
+  const settings = resolveCoreOptions({ database, schema, worker: { enabled: false } })
+  await awaitPrimary(configOf(database), log, signal)
   // Before anything is made: a name with a typing error is no reason for half the work.
   if (grantTo !== undefined) await withDatabase(upkeep, ({ db }) => assertRole(db, grantTo))
   log.info({ owner: '@svc/core' }, LOOKS)
