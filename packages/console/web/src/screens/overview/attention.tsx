@@ -1,6 +1,6 @@
-/** Webhooks and dead letters that need a person's attention, each with a link to its screen. */
+/** Webhooks, dead letters, sources and keys that need a person's attention, each with a link to its screen. */
 import type { ComponentChildren } from 'preact'
-import type { Attempt, Count, Webhook, WebhookState } from '../../server/contract.ts'
+import type { Attempt, CallResult, Count, Webhook, WebhookState } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
 import { useSources, useWebhooks, webhookName } from '../../state/names.ts'
 import { useCall } from '../../state/queries.ts'
@@ -21,69 +21,110 @@ interface AttentionItem {
 }
 
 const MOST = 6
+const SOON_DAYS = 7
+const MOST_KEYS = 3
 
-/** What is shown are the newest of each kind; the counts are of all. */
+/** What is shown are the newest of each kind, the worst first; the counts are of all. */
 export function Attention() {
   const { session, may } = useSession()
+  const { auth, webhooks } = session.features
+  const soon = { expiresWithinDays: SOON_DAYS, limit: MOST_KEYS }
+  const expiring = useCall('keys.list', auth && may('keys:read') ? soon : null)
   const sources = useSources()
   const names = useWebhooks()
-  const any = useCall('webhooks.list', { limit: 1 })
-  const disabled = useWebhooksOf('disabled')
-  const failing = useWebhooksOf('failing')
-  const readable = may('deliveries:read')
+  const sees = webhooks && may('webhooks:read')
+  const disabled = useWebhooksOf('disabled', sees)
+  const failing = useWebhooksOf('failing', sees)
+  const readable = sees && may('deliveries:read')
   const letters = useCall('deadLetters.list', readable ? { limit: 200 } : null)
   const letterCount = useCall('deadLetters.count', readable ? {} : null)
-  if (!any.data || !disabled || !failing) return null
-  if (any.data.items.length === 0 && session.can.includes('webhooks:write')) {
-    return (
-      <Note
-        kind="info"
-        action={
-          <ButtonLink to={href('webhooks/new')} kind="primary">
-            Create the first
-          </ButtonLink>
-        }
-      >
-        No webhook is registered yet: events have nowhere to go.
-      </Note>
-    )
-  }
-  const known = [...disabled.items, ...failing.items, ...names.items]
+  if (sees && (names.whole === undefined || !disabled || !failing)) return null
+  const unwell = [...(disabled?.items ?? []), ...(failing?.items ?? [])]
   const items = [
-    ...failingWebhooks([...disabled.items, ...failing.items]),
-    ...deadLetters(letters.data?.items ?? [], letters.data?.next === null, known),
+    ...keysThatEnd(expiring.data),
+    ...failingWebhooks(unwell),
+    ...deadLetters(letters.data?.items ?? [], letters.data?.next === null, [
+      ...unwell,
+      ...names.items,
+    ]),
     ...sourcesToLookAt(sources),
-  ]
-  if (items.length === 0) return null
+  ].toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'))
   return (
-    <Panel title="Needs attention">
-      <ul class="attention">
-        {items.slice(0, MOST).map(({ key, tone, word, what, to, action }) => (
-          <li key={key}>
-            <span class="matter">
-              <Badge tone={tone}>{word}</Badge> <span>{what}</span>
-            </span>
-            <ButtonLink to={to}>{action}</ButtonLink>
-          </li>
-        ))}
-      </ul>
-      <p class="hint in-all">
-        In all:{' '}
-        <Link to={href('webhooks', { state: 'disabled' })}>{`${numbered(disabled)} disabled`}</Link>
-        , <Link to={href('webhooks', { state: 'failing' })}>{`${numbered(failing)} failing`}</Link>
-        {letterCount.data && (
-          <>
-            , <Link to={href('dead-letters')}>{`${numbered(letterCount.data)} dead letters`}</Link>
-          </>
-        )}
-      </p>
-    </Panel>
+    <>
+      {sees && names.items.length === 0 && session.can.includes('webhooks:write') && (
+        <Note
+          kind="info"
+          action={
+            <ButtonLink to={href('webhooks/new')} kind="primary">
+              Create the first
+            </ButtonLink>
+          }
+        >
+          No webhook is registered yet: events have nowhere to go.
+        </Note>
+      )}
+      {items.length > 0 && (
+        <Panel title="Needs attention">
+          <ul class="attention">
+            {items.slice(0, MOST).map(({ key, tone, word, what, to, action }) => (
+              <li key={key}>
+                <span class="matter">
+                  <Badge tone={tone}>{word}</Badge> <span>{what}</span>
+                </span>
+                <ButtonLink to={to}>{action}</ButtonLink>
+              </li>
+            ))}
+          </ul>
+          {disabled && failing && (
+            <p class="hint in-all">
+              In all:{' '}
+              <Link
+                to={href('webhooks', { state: 'disabled' })}
+              >{`${numbered(disabled)} disabled`}</Link>
+              ,{' '}
+              <Link
+                to={href('webhooks', { state: 'failing' })}
+              >{`${numbered(failing)} failing`}</Link>
+              {letterCount.data && (
+                <>
+                  ,{' '}
+                  <Link
+                    to={href('dead-letters')}
+                  >{`${numbered(letterCount.data)} dead letters`}</Link>
+                </>
+              )}
+            </p>
+          )}
+        </Panel>
+      )}
+    </>
   )
 }
 
-function useWebhooksOf(state: WebhookState) {
-  const newest = useCall('webhooks.list', { state, limit: MOST })
-  const count = useCall('webhooks.count', { state })
+/** One line for all: a host may give keys for a week. */
+function keysThatEnd(keys: CallResult<'keys.list'> | undefined): AttentionItem[] {
+  if (!keys || keys.items.length === 0) return []
+  const isMore = keys.next !== null
+  return [
+    {
+      key: 'expiring',
+      tone: 'warn',
+      word: `${isMore ? 'at least ' : ''}${plural(keys.items.length, 'key expires', 'keys expire')}`,
+      what: keys.items.map(({ id, label, keyPrefix, expiresAt }, at) => (
+        <span key={id}>
+          {at > 0 && ', '}
+          <bdi>{label ?? `${keyPrefix}…`}</bdi> {ago(expiresAt ?? '')}
+        </span>
+      )),
+      to: href('keys', { expiresWithinDays: String(SOON_DAYS) }),
+      action: 'Look',
+    },
+  ]
+}
+
+function useWebhooksOf(state: WebhookState, sees: boolean) {
+  const newest = useCall('webhooks.list', sees ? { state, limit: MOST } : null)
+  const count = useCall('webhooks.count', sees ? { state } : null)
   return newest.data && count.data && { ...newest.data, ...count.data }
 }
 
