@@ -27,10 +27,14 @@ const FILTERS = [
   ...SPAN,
 ]
 
+function Outcome({ of: { outcome } }: { of: Pick<InboundRequest, 'outcome'> }) {
+  const { tone, word } = outcomeOf(outcome)
+  return <Badge tone={tone}>{word}</Badge>
+}
 export const OUTCOME: Column<InboundRequest> = {
   name: 'Outcome',
   kind: 'state',
-  cell: ({ outcome }) => <Badge tone={outcomeOf(outcome).tone}>{outcomeOf(outcome).word}</Badge>,
+  cell: (row) => <Outcome of={row} />,
 }
 export const CAME: Column<InboundRequest> = {
   name: 'Came',
@@ -172,18 +176,11 @@ function SampleDialog({
       ) : (
         <Note kind="info">No sample can be sent: {problem}.</Note>
       )}
-      <TextArea
-        label="Body, as JSON"
-        rows={6}
-        mono
-        hint="Empty: a small example."
-        {...draft.field}
-      />
+      <TextArea label="Body, as JSON" mono hint="Empty: a small example." {...draft.field} />
       {result && (
         <section class="result" aria-label="Result" aria-live="polite">
           <p>
-            <Badge tone={outcomeOf(result.outcome).tone}>{outcomeOf(result.outcome).word}</Badge>{' '}
-            <span class="mono">{result.statusCode}</span>{' '}
+            <Outcome of={result} /> <span class="mono">{result.statusCode}</span>{' '}
             <Link to={href('inbound', { source })} onGo={onClose}>
               Its requests
             </Link>
@@ -207,7 +204,6 @@ const adviceOf = ({ reason, source }: InboundRequest): string =>
 
 function InboundDialog({ request, onClose }: { request: InboundRequest; onClose: () => void }) {
   const { may, session } = useSession()
-  const { tone, word } = outcomeOf(request.outcome)
   const { busy, problem, run } = useChange('inbound.replay', () => {
     say('Published again, as a new event')
     onClose()
@@ -222,7 +218,7 @@ function InboundDialog({ request, onClose }: { request: InboundRequest; onClose:
         )}
         <Facts
           rows={[
-            ['Outcome', <Badge tone={tone}>{word}</Badge>],
+            ['Outcome', <Outcome of={request} />],
             ['Came', <ExactTime at={request.at} fine />],
             ['Took', duration(request.durationMs)],
             ['Size', bytes(request.bytes)],

@@ -97,7 +97,7 @@ export const OWNER: Column<ListedKey> = {
   name: 'Owner',
   cell: ({ userId, owner }) =>
     owner !== null && (
-      <Link to={href(`users/${userId}`)}>
+      <Link to={href(`users/${userId}`)} class="cut">
         <bdi>{owner}</bdi>
       </Link>
     ),

@@ -132,44 +132,36 @@ const numbered = ({ count, atLeast }: Count): string =>
   atLeast ? `more than ${count}` : String(count)
 
 /** Sources whose requests were refused within a day, or that send nothing any more. */
-const sourcesToLookAt = (sources: ReturnType<typeof useSources>): AttentionItem[] =>
-  sources.flatMap(({ source, acceptedAt, isQuiet, refused }): AttentionItem[] => {
+function* sourcesToLookAt(sources: ReturnType<typeof useSources>): Generator<AttentionItem> {
+  for (const { source, acceptedAt, isQuiet, refused } of sources) {
     const item = { tone: 'warn', action: 'Look' } as const
-    const since = acceptedAt ? `, last accepted ${ago(acceptedAt)}` : ''
-    return [
-      ...(refused.at
-        ? [
-            {
-              ...item,
-              key: `refused-${source}`,
-              word: `${numbered(refused)} refused`,
-              what: (
-                <>
-                  <bdi>{source}</bdi>, last {ago(refused.at)}: <bdi>{refused.reason}</bdi>
-                </>
-              ),
-              to: href('inbound', { source, outcome: 'refused' }),
-            },
-          ]
-        : []),
-      ...(isQuiet
-        ? [
-            {
-              ...item,
-              key: `quiet-${source}`,
-              word: 'Quiet',
-              what: (
-                <>
-                  <bdi>{source}</bdi>
-                  {since}: it usually sends more often
-                </>
-              ),
-              to: href('inbound', { source }),
-            },
-          ]
-        : []),
-    ]
-  })
+    if (refused.at)
+      yield {
+        ...item,
+        key: `refused-${source}`,
+        word: `${numbered(refused)} refused`,
+        what: (
+          <>
+            <bdi>{source}</bdi>, last {ago(refused.at)}: <bdi>{refused.reason}</bdi>
+          </>
+        ),
+        to: href('inbound', { source, outcome: 'refused' }),
+      }
+    if (isQuiet)
+      yield {
+        ...item,
+        key: `quiet-${source}`,
+        word: 'Quiet',
+        what: (
+          <>
+            <bdi>{source}</bdi>
+            {acceptedAt ? `, last accepted ${ago(acceptedAt)}` : ''}: it usually sends more often
+          </>
+        ),
+        to: href('inbound', { source }),
+      }
+  }
+}
 
 /** Who is of a tenant sees no other. */
 function OfTenant({ name }: { name: string }) {
@@ -190,30 +182,25 @@ const nameOf = ({ label, url, tenant }: Webhook) => (
   </>
 )
 
-function failingWebhooks(webhooks: readonly Webhook[]): AttentionItem[] {
-  return webhooks.flatMap((webhook): AttentionItem[] => {
+function* failingWebhooks(webhooks: readonly Webhook[]): Generator<AttentionItem> {
+  for (const webhook of webhooks) {
     const { id, active, disabledReason, disabledAt, failingSince } = webhook
     const to = href(`webhooks/${id}`)
-    if (!active && disabledReason) {
-      const since = disabledAt ? ` ${ago(disabledAt)}` : ''
-      return [
-        {
-          key: id,
-          tone: 'bad',
-          word: 'Disabled',
-          what: (
-            <>
-              {nameOf(webhook)} was disabled{since}
-            </>
-          ),
-          to,
-          action: 'Look and resume',
-        },
-      ]
-    }
-    if (!active || !failingSince) return []
-    return [
-      {
+    if (!active && disabledReason)
+      yield {
+        key: id,
+        tone: 'bad',
+        word: 'Disabled',
+        what: (
+          <>
+            {nameOf(webhook)} was disabled{disabledAt ? ` ${ago(disabledAt)}` : ''}
+          </>
+        ),
+        to,
+        action: 'Look and resume',
+      }
+    else if (active && failingSince)
+      yield {
         key: id,
         tone: 'warn',
         word: 'Failing',
@@ -224,9 +211,8 @@ function failingWebhooks(webhooks: readonly Webhook[]): AttentionItem[] {
         ),
         to: `${to}/deliveries`,
         action: 'See why',
-      },
-    ]
-  })
+      }
+  }
 }
 
 /** `isAll`: there are no others. */
