@@ -62,6 +62,7 @@ const LISTS: [CallName, ...object[]][] = [
     spanOf(20),
     { latest: true },
     { latest: true, ...spanOf(20) },
+    { latest: true, status: 'dead' },
   ],
   ['events.list', {}, { name: RARE.event }, { tenant: RARE.tenant }, spanOf(20)],
   [
@@ -92,7 +93,7 @@ const LISTS: [CallName, ...object[]][] = [
     { state: 'revoked' },
     { state: 'disabled' },
   ],
-  ['users.list', {}, { tenant: RARE.tenant }],
+  ['users.list', {}, { tenant: RARE.tenant }, { search: 'user' }],
   ['webhooks.list', {}, { tenant: RARE.tenant }],
   ['tenants.list', {}],
 ]

@@ -5,7 +5,7 @@ import { svcAuth, type AuthOperations } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { uuidv7 } from '@svc/core/internal'
 import { receiver as openReceiver } from '@svc/testing'
-import { svcWebhooks, type SvcWebhooks } from '@svc/webhooks'
+import { headerToken, svcWebhooks, type SvcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -179,6 +179,10 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     ],
     [[NO_ID], [`GET ${base}/${NO_ID}/dead-letters`]],
   ),
+  searchDeliveries: {
+    given: () => [[{ latest: true, limit: 2 }]],
+    refused: [[{ status: 'lost' }]],
+  },
   countDeadLetters: { given: () => [[]], refused: [[{ webhookId: 'x' }]] },
   getDelivery: ofOne('delivered', ({ webhookId, deliveryId }) => [
     [{ webhookId, deliveryId, attempt: 1 }],
@@ -246,6 +250,14 @@ const WEBHOOKS: Record<Exclude<keyof SvcWebhooks, 'as'>, Row> = {
     given: () => [[{ limit: 2 }], [`GET ${base}/inbound?limit=2`]],
     refused: [[{ outcome: 'lost' }], [`GET ${base}/inbound?outcome=lost`]],
   },
+  listSources: {
+    given: () => [[], [`GET ${base}/inbound/sources`]],
+    refused: [[]],
+  },
+  testInbound: {
+    given: () => [['sender'], [`POST ${base}/inbound/sources/sender/test`]],
+    refused: [['nobody'], [`POST ${base}/inbound/sources/nobody/test`]],
+  },
   replayInbound: ofOne('inbound', ({ id }) => [[id], [`POST ${base}/inbound/${id}/replay`]]),
 }
 
@@ -290,7 +302,13 @@ async function startHost(t: Test) {
     allowedEvents: ['order.created'],
     allowedNetworks: ['127.0.0.0/8'],
     inboundLog: { rawBodies: true },
-    inbound: { sender: { path: '/hook', publishAs: 'order.created', verify: () => true } },
+    inbound: {
+      sender: {
+        path: '/hook',
+        publishAs: 'order.created',
+        verify: headerToken({ header: 'x-token', secretName: 'TOKEN' }),
+      },
+    },
   })
   await app.svc.events.subscribe('order.created', () => {}, { subscription: 'ship' })
   await app.ready()
@@ -316,7 +334,8 @@ function makers({ app, url }: Host) {
     return made
   }
   const inbound = async () => {
-    await app.inject({ method: 'POST', url: '/hook', payload: { n: count++ } })
+    const headers = { 'x-token': BOOTSTRAP_KEY }
+    await app.inject({ method: 'POST', url: '/hook', headers, payload: { n: count++ } })
     return (await webhooks.listInbound({ limit: 1 }))[0]!
   }
   const handlerDeadLetter = async () => {
@@ -424,5 +443,8 @@ t.test('each route is a door of an operation', async (t) => {
 function matches(route: string, method: string, url: string): boolean {
   const [of = '', pattern = ''] = route.split(' ')
   const id = '[0-9a-f]{8}-[0-9a-f-]{27}'
-  return of === method && new RegExp(`^${pattern.replaceAll(/:\w+/g, id)}$`).test(url)
+  return (
+    of === method &&
+    new RegExp(`^${pattern.replace(':source', '\\w+').replaceAll(/:\w+/g, id)}$`).test(url)
+  )
 }

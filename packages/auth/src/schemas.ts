@@ -82,7 +82,13 @@ export const Page = Type.Object(page, closed)
 
 export const tenantFilter = { tenant: TenantFilter }
 
-export const UserFilter = Type.Object({ ...page, ...tenantFilter, search: Search }, closed)
+/** The filters that `GET <base>/users` and `svc.auth.listUsers` share. */
+export const userFilter = { ...tenantFilter, search: Search }
+
+export const UserFilter = Type.Object(
+  { ...page, ...userFilter, ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })) },
+  closed,
+)
 
 /** The filters that `GET <base>/keys` and `svc.auth.listApiKeys` share. */
 export const keyFilter = {
@@ -99,6 +105,14 @@ export const keyFilter = {
   state: Type.Optional(keyState),
   unusedSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'Not used from this time on, or never.' }),
+  ),
+  expiresWithinDays: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      description:
+        'Keys in use that end within so many days and have no successor. Those that were made for no longer are left out.',
+    }),
   ),
   search: Search,
 }
@@ -360,7 +374,7 @@ export type NearLimits = Static<typeof NearLimits>
 export type Page = Input<typeof Page>
 /**
  * Which users are listed: those of a `tenant`, with `''` those without one; those whose name or e-mail
- * `search` finds.
+ * `search` finds; those with `ids`.
  */
 export type UserFilter = Input<typeof UserFilter>
 /**

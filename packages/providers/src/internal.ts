@@ -20,6 +20,7 @@ export {
   type TimestampUnit,
 } from './helpers.ts'
 export { rulesOf, vainOption, type OptionRules } from './options.ts'
-export type { Need, NeedValue, Preset } from './preset.ts'
-export type { Scheme } from './preset-schemes.ts'
+export type { Need, NeedValue, Place, Preset } from './preset.ts'
+export type { OwnSignature, Scheme } from './preset-schemes.ts'
+export type { SignableRow } from './testing/signed-request.ts'
 export { ProviderClient, type GuardedFetch } from './provider-client.ts'

@@ -4,6 +4,7 @@ import type { Scheme } from './preset-schemes.ts'
 import { presets, type ProviderId } from './presets/all.ts'
 
 export type { Preset } from './preset.ts'
+export { signedBy } from './testing/signed-request.ts'
 export { presets, type ProviderId } from './presets/all.ts'
 
 export interface ListedProvider {

@@ -25,7 +25,8 @@ export const deliveryFilter = {
 export const latestOnly = {
   latest: Type.Optional(
     Type.Boolean({
-      description: 'Only the latest attempt of each delivery: its state, and how many there were.',
+      description:
+        'Only the latest attempt of each delivery: its state, and how many there were. A page for which many attempts were looked at may have fewer, or none; the next one goes on with older ones.',
     }),
   ),
 }
@@ -107,6 +108,15 @@ export const DeliveryAttempt = Type.Object({
  * threw) or `lost` (its process died). Times are ISO 8601.
  */
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>
+
+/** A page of attempts. */
+export interface FoundDeliveries {
+  items: DeliveryAttempt[]
+  /** The `after` of what is older; `null` at the end. */
+  next: string | null
+  /** `false` where the search took long and ended before the page was full: `next` continues it. */
+  complete: boolean
+}
 
 export const OneDelivery = Type.Object(
   {

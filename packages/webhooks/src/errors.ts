@@ -129,6 +129,20 @@ export const NotReplayable = createError<[string]>(
   409,
 )
 
+/** The host has no source of this name. */
+export const SourceNotFound = createError<[string]>(
+  'SVC_WEBHOOKS_SOURCE_NOT_FOUND',
+  'there is no source %s',
+  404,
+)
+
+/** No sample can be signed for the source, or the host does not allow them. */
+export const NotTestable = createError<[string]>(
+  'SVC_WEBHOOKS_NOT_TESTABLE',
+  'no sample can be sent: %s',
+  409,
+)
+
 /** The tenant has as many webhooks as `maxWebhooksPerTenant` allows. */
 export const WebhooksLimitReached = createError<[string]>(
   'SVC_WEBHOOKS_LIMIT_REACHED',

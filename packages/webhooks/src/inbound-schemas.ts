@@ -55,6 +55,38 @@ export const LoggedRequest = Type.Object({
  */
 export type LoggedRequest = Static<typeof LoggedRequest> & { bodyLeftOut?: true }
 
+export const InboundTest = Type.Object(
+  {
+    source: Type.String({ description: 'Name of the source.' }),
+    body: Type.Optional(
+      Type.Unknown({
+        description:
+          'What the sender would send: JSON, or a text as it is. By default what is read of a request of its provider.',
+      }),
+    ),
+  },
+  closed,
+)
+/** A sample for a source. */
+export type InboundTest = Input<typeof InboundTest>
+
+export const InboundTestResult = Type.Object({
+  outcome: Outcome,
+  statusCode: Type.Integer({ description: 'Of the answer.' }),
+  eventId: nullable(Type.String({ description: 'Of the event that was published.' })),
+  answer: Type.String({ description: 'The body of the answer, at most 10000 characters.' }),
+})
+/** What came of a sample. */
+export type InboundTestResult = Static<typeof InboundTestResult>
+
+export const ConfiguredSource = Type.Object({
+  name: Type.String(),
+  path: Type.String(),
+  notTestable: nullable(Type.String({ description: 'Why no sample can be sent to it.' })),
+})
+/** A source of the option `inbound`. */
+export type ConfiguredSource = Static<typeof ConfiguredSource>
+
 export const ReplayResult = Type.Object({
   eventId: Type.String(),
   eventIds: Type.Optional(Type.Array(Type.String())),

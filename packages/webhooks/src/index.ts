@@ -48,6 +48,7 @@ export type {
   DeliveryAttempt,
   DeliveryDetail,
   DeliveryFilter,
+  FoundDeliveries,
   ListedDeliveries,
   OneDelivery,
   DeliveryStatus,
@@ -82,7 +83,14 @@ export type {
   ResumeAllInput,
 } from './handler-schemas.ts'
 export type { Stats, StatsQuery } from './stats-schemas.ts'
-export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
+export type {
+  ConfiguredSource,
+  InboundFilter,
+  InboundTest,
+  InboundTestResult,
+  LoggedRequest,
+  ReplayResult,
+} from './inbound-schemas.ts'
 export {
   AddressNotAllowed,
   CursorExpired,
@@ -99,11 +107,13 @@ export {
   KeyEventsNotAllowed,
   NoExample,
   NotReplayable,
+  NotTestable,
   NoUrl,
   OperatorOnly,
   RecoveryNotFound,
   SecretRefused,
   SeveralEvents,
+  SourceNotFound,
   SubscriptionNotFound,
   TooManyPoints,
   TimeoutTooLong,

@@ -118,6 +118,11 @@ export interface SvcWebhooksOptions {
   bodyLimitBytes?: number | undefined
   /** The log of inbound requests; `false` for none. @default kept for 7 days, where there are sources */
   inboundLog?: false | InboundLogOptions | undefined
+  /**
+   * Whether an operator with `admin` may send signed samples to the sources. What they publish is not told
+   * apart from events of their senders. @default outside production (`NODE_ENV`)
+   */
+  inboundTests?: boolean | undefined
 }
 
 /**
@@ -249,6 +254,11 @@ const rules: OptionRules = {
   inboundLog: {
     expects: 'false, or an object { keepDays, rawBodies, sampleRefused }',
     is: (value) => value === false || (typeof value === 'object' && value !== null),
+  },
+  inboundTests: {
+    expects: 'true or false',
+    is: isBoolean,
+    default: process.env['NODE_ENV'] !== 'production',
   },
 }
 

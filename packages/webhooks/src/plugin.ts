@@ -95,7 +95,7 @@ const HOUR_IN_SECONDS = 3600
 
 function startInbound(
   core: Core,
-  { sources, bodyLimitBytes, inboundLog }: WebhooksSettings,
+  { sources, bodyLimitBytes, inboundLog, inboundTests }: WebhooksSettings,
   fetch: Fetch,
   server: FastifyInstance,
 ) {
@@ -103,7 +103,7 @@ function startInbound(
   const providerClient = new ProviderClient((request) => fetch.send(request))
   const telemetry = new InboundTelemetry(core.telemetry)
   const receiving: InboundSettings = { core, providerClient, log, bodyLimitBytes, telemetry }
-  const operations = inboundOperations(core, sources, { server, log: core.log })
+  const operations = inboundOperations(core, sources, { server, log: core.log }, inboundTests)
   if (!log || !inboundLog) return { receiving, operations }
   core.onDrained(() => log.close())
   core.lease.declareDays('inboundLogRetentionDays', inboundLog.keepDays)

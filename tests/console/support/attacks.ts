@@ -97,6 +97,7 @@ export const ATTACKS: Record<CallName, Attack> = {
   },
   'inbound.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
   'inbound.sources': { input: () => ({}), refused: isSilent },
+  'inbound.test': { input: () => ({ source: 'sender' }), refused: isForbidden },
   'inbound.replay': { input: byId('requestId'), refused: isNotFound },
   'users.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
   'users.get': { input: byId('userId'), refused: isNotFound },

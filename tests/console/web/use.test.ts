@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { Page } from 'playwright-core'
 import { hasBadDays } from './stories/bad-days.ts'
-import { worksWithKeys } from './stories/keys.ts'
+import { seesKeysThatEnd, worksWithKeys } from './stories/keys.ts'
 import { worksWithTheKeyboard } from './stories/keyboard.ts'
 import { makesAPortalLink, servesCustomers } from './stories/portal-link.ts'
 import { answers } from './stories/questions.ts'
@@ -26,6 +26,7 @@ t.test('an operator uses the page', async (t) => {
       stopsAndGoesOn(t, page, visit, life),
     )
     await t.test('and works with keys', (t) => worksWithKeys(t, page, visit, life))
+    await t.test('and sees keys that end', (t) => seesKeysThatEnd(t, page, visit, life))
     await t.test('and a customer sees its plan, and reads its feed', (t) =>
       servesCustomers(t, visit, life),
     )

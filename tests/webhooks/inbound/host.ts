@@ -30,6 +30,7 @@ export interface HostOptions {
   secrets?: Record<string, string | null>
   bodyLimitBytes?: number
   inboundLog?: SvcWebhooksOptions['inboundLog']
+  inboundTests?: boolean
   /** @default false */
   http2?: boolean
   /** Whatever the host does besides, before its sources are registered. */
@@ -39,7 +40,14 @@ export interface HostOptions {
 export async function hostOf(
   t: Test,
   inbound: Record<string, InboundSource>,
-  { secrets = {}, bodyLimitBytes = 1_048_576, inboundLog, http2 = false, before }: HostOptions = {},
+  {
+    secrets = {},
+    bodyLimitBytes = 1_048_576,
+    inboundLog,
+    inboundTests,
+    http2 = false,
+    before,
+  }: HostOptions = {},
 ): Promise<Host> {
   const database = await freshDatabase(t)
   const log: LogLine[] = []
@@ -56,7 +64,7 @@ export async function hostOf(
     secrets: (name) => secrets[name],
     worker: { retryDelaySeconds: 0, retryBackoff: false, maxAttempts: 2 },
   })
-  const kept = inboundLog === undefined ? {} : { inboundLog }
+  const kept = { ...(inboundLog !== undefined && { inboundLog }), inboundTests }
   await app.register(svcWebhooks, { allowedEvents: [], inbound, bodyLimitBytes, ...kept })
   return { app, database, log, secrets }
 }

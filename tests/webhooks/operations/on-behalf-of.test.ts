@@ -51,6 +51,10 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
     { statusCode: 404 },
   ],
   listDeliveries: [(by, { webhookId }) => by.listDeliveries(webhookId), { statusCode: 404 }],
+  searchDeliveries: [
+    (by, { webhookId }) => by.searchDeliveries({ webhookId }),
+    { statusCode: 404 },
+  ],
   getDelivery: [
     (by, { webhookId, deliveryId }) => by.getDelivery({ webhookId, deliveryId }),
     { statusCode: 404 },
@@ -89,6 +93,8 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
     { points: [{ attempts: { delivered: 0 } }] },
   ],
   listInbound: [(by) => by.listInbound({ tenant: 'acme' }), []],
+  listSources: [(by) => by.listSources(), OPERATOR_ONLY],
+  testInbound: [(by) => by.testInbound('sender'), OPERATOR_ONLY],
   replayInbound: [(by, { requestId }) => by.replayInbound(requestId), { statusCode: 404 }],
 }
 

@@ -65,6 +65,8 @@ const ATTACKS: Record<string, Attack> = {
   'POST /recover': { body: { tenant: 'acme', ...dead }, refused: isForbidden },
   'GET /inbound': silent('/inbound?tenant=acme'),
   'POST /inbound/:id/replay': { path: ({ requestId }) => `/inbound/${requestId}/replay` },
+  'GET /inbound/sources': { refused: isForbidden },
+  'POST /inbound/sources/:source/test': { body: {}, refused: isForbidden },
   'GET /feed': silent('/feed?after=start&tenant=acme'),
   'GET /handlers/dead-letters': { refused: isForbidden },
   'POST /handlers/redrive': { body: subscription, refused: isForbidden },

@@ -10,7 +10,7 @@ import {
 } from '@svc/core/internal'
 import { revokeKeysOfUser } from '../tables/api-keys.ts'
 import { EmailTaken, UserNotFound } from '../errors.ts'
-import { Id, NewUser, User, UserFilter } from '../schemas.ts'
+import { Id, NewUser, User, userFilter, UserFilter } from '../schemas.ts'
 import { deleteUser, findUser, insertUser, listUsers, lockUserToDelete } from '../tables/users.ts'
 import { revocationOf } from './key-records.ts'
 import { operation, performedBy, reachOfCall, type OperationContext } from './context.ts'
@@ -39,10 +39,13 @@ export const userOperations = ({ readDb, log, within, changeKeys, record }: Oper
   listUsers: operation({
     input: UserFilter,
     output: Type.Array(User),
-    routes: { 'GET /users': { limit: 1000, summary: 'List users, newest first' } },
-    async run(by, { tenant, ...page }) {
+    routes: {
+      'GET /users': { takes: userFilter, limit: 1000, summary: 'List users, newest first' },
+    },
+    async run(by, { tenant, ids, ...page }) {
       const reach = narrowedReach(reachOfCall(by), tenant)
-      return reach === undefined ? [] : listUsers(readDb, reach, page)
+      const named = ids && { ids: ids.filter(isUuid) }
+      return reach === undefined ? [] : listUsers(readDb, reach, { ...page, ...named })
     },
   }),
 

@@ -1,6 +1,6 @@
 import {
   foundBy,
-  foundRows,
+  newestFound,
   tenantListOf,
   withinReach,
   type Db,
@@ -81,20 +81,23 @@ export async function lockUsers(
 }
 
 const USERS = 'svc."__svc.auth.users"'
-const FOUND_USERS = foundRows(USERS, `${foundBy('words', '$4')} and ${withinReach('tenant', '$3')}`)
+const PAGE = {
+  within: `($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}`,
+  listed: '($4::uuid[] is null or id = any($4))',
+  limit: '$2',
+}
+const FOUND_USERS = newestFound(USERS, { found: foundBy('words', '$5'), ...PAGE })
 
 /** Newest first. */
 export async function listUsers(
   db: Db,
   reach: Reach,
-  { after, limit, search }: Omit<UserFilter, 'tenant'> = {},
+  { after, limit, search, ids }: Omit<UserFilter, 'tenant'> = {},
 ): Promise<User[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from ${search === undefined ? USERS : FOUND_USERS}
-      where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}
-      order by id desc
-      limit $2`,
-    [after ?? null, limit ?? null, reach, ...(search === undefined ? [] : [search])],
+      where ${PAGE.within} and ${PAGE.listed} order by id desc limit $2`,
+    [after ?? null, limit ?? null, reach, ids ?? null, ...(search === undefined ? [] : [search])],
   )
   return rows
 }

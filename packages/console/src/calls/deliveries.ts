@@ -23,18 +23,16 @@ const Redrive = Type.Object(
   { additionalProperties: false },
 )
 
-/** Attempts without their payloads: of the log, or the dead letters. */
-const listOf = (list: 'listDeliveries' | 'listDeadLetters') =>
-  reads('deliveries:read', List, (input: DeliveryQuery, { webhooks, masks }) =>
-    pageOf(
-      input,
-      (page) => webhooks[list]({ ...page, payloads: false }),
-      (attempt) => masks.listed(withoutPayload(attempt)),
-    ),
-  )
-
 export const deliveryCalls = {
-  'deliveries.list': listOf('listDeliveries'),
+  /** `complete`: `false` where the search took long and ended before the page was full. */
+  'deliveries.list': reads(
+    'deliveries:read',
+    List,
+    async (input: DeliveryQuery, { webhooks, masks }) => {
+      const { items, ...page } = await webhooks.searchDeliveries({ ...input, payloads: false })
+      return { ...page, items: items.map((attempt) => masks.listed(withoutPayload(attempt))) }
+    },
+  ),
   'deliveries.get': reads(
     'deliveries:read',
     OneDelivery,
@@ -72,7 +70,13 @@ export const deliveryCalls = {
       return await webhooks.redeliver(input)
     },
   ),
-  'deadLetters.list': listOf('listDeadLetters'),
+  'deadLetters.list': reads('deliveries:read', List, (input: DeliveryQuery, { webhooks, masks }) =>
+    pageOf(
+      input,
+      (page) => webhooks.listDeadLetters({ ...page, payloads: false }),
+      (attempt) => masks.listed(withoutPayload(attempt)),
+    ),
+  ),
   'deadLetters.count': reads(
     'deliveries:read',
     Anything,

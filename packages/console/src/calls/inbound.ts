@@ -1,5 +1,7 @@
-import type { InboundFilter, LoggedRequest } from '@svc/webhooks'
-import { asIs, callsOf, Id, List, Nothing, pageOf } from './call.ts'
+import type { InboundFilter, InboundTest, LoggedRequest } from '@svc/webhooks'
+import { isAdmin } from '../access/identity.ts'
+import { Forbidden } from '../errors.ts'
+import { Anything, asIs, callsOf, Id, List, Nothing, pageOf } from './call.ts'
 
 const { reads, changes } = callsOf('webhooks')
 
@@ -23,22 +25,29 @@ function isQuiet(accepted: readonly LoggedRequest[]): boolean {
 }
 
 export const inboundCalls = {
-  /** The sources of the newest requests. `refused`: within a day. */
-  'inbound.sources': reads('inbound:read', Nothing, async (_: Nothing, { webhooks }) => {
+  /**
+   * The sources of the newest requests, and those of this host for who may send samples: `notTestable` says why
+   * one takes none. `refused`: within a day.
+   */
+  'inbound.sources': reads('inbound:read', Nothing, async (_: Nothing, { webhooks, identity }) => {
     const page = { limit: NEWEST, bodyBytes: 0 }
     const since = new Date(Date.now() - DAY_MS).toISOString()
-    const [newest, refused] = await Promise.all([
+    const [configured, newest, refused] = await Promise.all([
+      isAdmin(identity) ? webhooks.listSources() : [],
       webhooks.listInbound(page),
       webhooks.listInbound({ ...page, outcome: 'refused', since }),
     ])
     const refusedOf = Map.groupBy(refused, ({ source }) => source)
-    const names = new Set([...newest, ...refused].map(({ source }) => source))
+    const known = new Map(configured.map(({ name, notTestable }) => [name, { notTestable }]))
+    const heard = [...newest, ...refused].map(({ source }) => source)
+    const names = new Set([...heard, ...known.keys()])
     return {
       items: [...names].map((source) => {
         const own = newest.filter((request) => request.source === source)
         const accepted = own.filter(({ outcome }) => outcome === 'accepted')
         const [last] = refusedOf.get(source) ?? []
         return {
+          ...known.get(source),
           source,
           at: own[0]?.at ?? last?.at ?? '',
           acceptedAt: accepted[0]?.at ?? null,
@@ -60,6 +69,14 @@ export const inboundCalls = {
       (request) => masks.inbound(request),
       ({ bodyLeftOut }) => bodyLeftOut !== true,
     ),
+  ),
+  'inbound.test': changes(
+    'inbound:write',
+    Anything,
+    async (input: InboundTest, { webhooks, identity }) => {
+      if (!isAdmin(identity)) throw new Forbidden('admin')
+      return webhooks.testInbound(input)
+    },
   ),
   'inbound.replay': changes('inbound:write', Id, async ({ id }: Id, { webhooks }) =>
     asIs(await webhooks.replayInbound(id)),

@@ -16,9 +16,15 @@ const { reads, changes } = callsOf('auth')
 const DEFAULTS = ['read', 'write']
 
 export const keyCalls = {
-  'keys.list': reads('keys:read', List, (input: KeyFilter, { auth }) =>
-    pageOf(input, (page) => auth.listApiKeys(page), asIs),
-  ),
+  /** `owner`: the name of its user, for who may see users. */
+  'keys.list': reads('keys:read', List, async (input: KeyFilter, { auth, identity }) => {
+    const { items, next } = await pageOf(input, (page) => auth.listApiKeys(page), asIs)
+    const ids = [...new Set(items.map(({ userId }) => userId))]
+    const seesUsers = identity.rights.includes('users:read') && ids.length > 0
+    const users = seesUsers ? await auth.listUsers({ ids }) : []
+    const nameOf = new Map(users.map(({ id, name }) => [id, name]))
+    return { next, items: items.map((key) => ({ ...key, owner: nameOf.get(key.userId) ?? null })) }
+  }),
   'keys.get': reads('keys:read', Id, ({ id }: Id, { auth }) =>
     auth.getApiKey({ id, include: 'usage' }),
   ),

@@ -1,6 +1,6 @@
 /** Users, keys, usage, audit, sessions and health. */
 import type { AuditQuery as AuditFilter } from '@svc/core'
-import type { KeyUpdate, Usage } from '@svc/auth'
+import type { KeyUpdate, ListedApiKey, Usage } from '@svc/auth'
 import type { Right } from '../rights.ts'
 
 export type {
@@ -16,6 +16,8 @@ export type {
 export type { AuditEntry, Health } from '@svc/core'
 export type { Right }
 
+/** `owner`: the name of its user; `null` for who may not see users. */
+export type ListedKey = ListedApiKey & { owner: string | null }
 /** What a key may be given; `null` resets. */
 export type KeyFields = Omit<KeyUpdate, 'id'>
 export type UsageCounts = Usage['totals']

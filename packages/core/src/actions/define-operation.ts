@@ -36,6 +36,8 @@ export interface OperationCaller {
 export interface ListPage {
   rows: { id: string }[]
   hasMore: boolean
+  /** What the next page follows. @default the id of the last row */
+  next?: string | undefined
   /** The answer, where the rows are no JSON that a serializer could write. */
   json?: string
 }

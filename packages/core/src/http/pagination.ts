@@ -23,13 +23,12 @@ export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
   limit: number,
-  { rows, hasMore, json }: ListPage,
+  { rows, hasMore, next = rows.at(-1)?.id, json }: ListPage,
 ): FastifyReply {
-  const last = rows.at(-1)
-  if (hasMore && last) {
+  if (hasMore && next !== undefined) {
     const query = new URLSearchParams(request.url.split('?')[1])
     query.set('limit', String(limit))
-    query.set('after', last.id)
+    query.set('after', next)
     void reply.header('link', `<${pathOf(request.url)}?${query}>; rel="next"`)
   }
   if (json === undefined) return reply.send(rows)

@@ -22,3 +22,45 @@ export const foundBy = (words: string, parameter: string): string =>
  */
 export const foundRows = (table: string, condition: string): string =>
   `(select * from ${table} where ${condition} offset 0) as found`
+
+/** A search that finds so many rows is one for a common word. */
+const MANY = 1000
+/** The newest rows that are looked at for such a word. */
+const WALKED = 10_000
+
+/** Conditions of a list by `id`, newest first. */
+interface NewestFound {
+  /** What the search finds. */
+  found: string
+  /** The same, of one row that is looked at. @default `found` */
+  isFound?: string
+  /** A statement whose rows are counted, up to {@link MANY}. @default the rows that are found */
+  some?: string
+  /** Those that an index in the order of the list meets: of the tenant, and of the page. */
+  within: string
+  /** All others. */
+  listed: string
+  limit: string
+}
+
+/**
+ * In place of the table, rows that meet the conditions, among them the newest `limit`. Of a common word these
+ * are mostly among the newest rows of the table: they are looked at first, so that not all that it finds is
+ * read and sorted for one page.
+ */
+export function newestFound(table: string, page: NewestFound): string {
+  const { found, within, listed, limit } = page
+  const { isFound = found, some = `select 1 from ${table} where ${found}` } = page
+  return `(
+  with matching as materialized (${some}),
+       newest as materialized (
+         select * from (select * from ${table} where ${within} order by id desc limit ${WALKED}) as walked
+          where (select count(*) = ${MANY} from (select 1 from matching limit ${MANY}) as few)
+            and ${isFound} and ${listed}
+          order by id desc limit ${limit})
+  select * from newest where (select count(*) from newest) = ${limit}
+  union all
+  (select * from ${table}
+    where ${found} and ${within} and ${listed}
+      and (select count(*) from newest) is distinct from ${limit} offset 0)) as found`
+}

@@ -28,7 +28,10 @@ export function optionTexts(
 const NOTHING = new Sent({ method: 'POST', url: '/', headers: {} })
 
 /** @throws TypeError where an option is missing that a place needs */
-export function chosen(preset: Preset, options: RowOptions): Preset {
+export function chosen<Row extends Pick<Preset, 'name' | 'schemes'> & Partial<Preset>>(
+  preset: Row,
+  options: RowOptions,
+): Row {
   const texts = optionTexts(preset, options)
   const resolve = (text: string): string => {
     if (!/\{option:\w+(?:\|[^{}]*)?\}/.test(text)) return text

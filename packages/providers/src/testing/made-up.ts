@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { itemsAt, pathOf } from '../engine/places.ts'
 import type { Preset, Text } from '../preset.ts'
+import type { SignableRow } from './signed-request.ts'
 import { putAt } from './draft.ts'
 
 export interface MadeUp {
@@ -13,13 +14,13 @@ export interface MadeUp {
 }
 
 /** Whether the provider sends forms, or signs the fields of one where it sends both. */
-export const sendsForms = ({ reads, unwrap, schemes }: Preset): boolean =>
+export const sendsForms = ({ reads, unwrap, schemes }: SignableRow): boolean =>
   reads === 'form' ||
   (reads === 'json or form' &&
     unwrap === undefined &&
     schemes.some((scheme) => signedBy(scheme)?.includes('{params}')))
 
-export function madeUp(preset: Preset, type = preset.example ?? 'event'): MadeUp {
+export function madeUp(preset: SignableRow, type = preset.example ?? 'event'): MadeUp {
   const { split, unwrap, unwraps, deduplicate, schemes } = preset
   const headers: Record<string, string> = {}
   const fields: Record<string, string> = {}
@@ -61,7 +62,7 @@ const named = (names: readonly string[], wanted: string): string =>
   names.includes(wanted) ? wanted : (names[0] ?? '')
 
 /** The text that has the example; else one of as many parts as the type is written with, or the first. */
-function typeText({ type, example }: Preset, written: string): Text | undefined {
+function typeText({ type, example }: SignableRow, written: string): Text | undefined {
   const all = [type ?? []].flat()
   if (example !== undefined) return all.find((one) => one.includes('{header:'))
   const parts = written.split('.').length

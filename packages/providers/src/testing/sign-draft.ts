@@ -14,7 +14,7 @@ import { hmacKey } from '../engine/keys.ts'
 import { findAt, type Reading } from '../engine/places.ts'
 import { chunksOf } from '../engine/text.ts'
 import type { Place, Text } from '../preset.ts'
-import type { Binding, Covers, JwtScheme, Scheme, SignatureScheme } from '../preset-schemes.ts'
+import type { Binding, Covers, JwtScheme, OwnSignature, Scheme } from '../preset-schemes.ts'
 import type { Draft } from './draft.ts'
 
 export interface SigningKeys {
@@ -47,12 +47,7 @@ export function signDraft(draft: Draft, scheme: Scheme, split: string, keys: Sig
   }
 }
 
-function putSignature(
-  draft: Draft,
-  scheme: SignatureScheme,
-  split: string,
-  keys: SigningKeys,
-): void {
+function putSignature(draft: Draft, scheme: OwnSignature, split: string, keys: SigningKeys): void {
   const { timestamp, covers, signature, signed = '{body}' } = scheme
   const known: Partial<Reading> = { secret: keys.secret }
   /** The fields of a header that is a list. */
@@ -77,7 +72,9 @@ function putSignature(
   }
 
   const make = (reading: Reading) =>
-    (signature.prefix ?? '') + signatureOf(scheme, textOf(signed, { ...reading, ...known }), keys)
+    (signature.prefix ?? '') + signatureOf(scheme, textIn({ ...reading, ...known }), keys)
+  const textIn = (reading: Reading) =>
+    scheme.compute ? joined(scheme.compute(reading)) : textOf(signed, reading)
   const [place] = [signature.in].flat() as [Place]
   if (scheme.eachItem) draft.putEach(split, place, make)
   else if (signature.field === undefined && list.length > 0) {
@@ -101,7 +98,7 @@ function cover(draft: Draft, covers: Covers, put: (place: Place, value: string) 
 }
 
 function signatureOf(
-  { algorithm, encoding, key = {} }: SignatureScheme,
+  { algorithm, encoding, key = {}, makeKey }: OwnSignature,
   text: Buffer,
   keys: SigningKeys,
 ): string {
@@ -109,7 +106,7 @@ function signatureOf(
     return createHash(algorithm).update(text).digest(encoding)
   }
   if (!needsPublicKey(algorithm)) {
-    const shared = hmacKey(keys.secret, key, 'given to signed')
+    const shared = makeKey?.(keys.secret) ?? hmacKey(keys.secret, key, 'given to signed')
     return createHmac(algorithm.slice('hmac-'.length), shared).update(text).digest(encoding)
   }
   const digest = algorithm === 'ed25519' ? null : algorithm === 'rsa-sha1' ? 'sha1' : 'sha256'
@@ -152,12 +149,15 @@ function boundValue(draft: Draft, bind: Binding, known: Partial<Reading>): strin
 
 function textOf(text: Text, reading: Reading): Buffer {
   const chunks = chunksOf(text)(reading)
-  if (chunks) return Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string)))
+  if (chunks) return joined(chunks)
   const places = [...text.matchAll(/\{([^{}|]+)\}/g)].map(([, place]) => place)
   throw new Error(
     `signed: the provider signs ${places.join(', ')}, and not all of them are in this request: give a body, the headers or the option url with them`,
   )
 }
+
+const joined = (chunks: readonly (string | Uint8Array)[]): Buffer =>
+  Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string)))
 
 function privateKeyOf({ privateKey }: SigningKeys): KeyObject {
   return createPrivateKey(privateKey ?? '')

@@ -42,6 +42,9 @@ export interface SignedRequest {
   payload: string
 }
 
+/** What is read of a row to sign for it. */
+export type SignableRow = Pick<Preset, 'name' | 'secret' | 'schemes'> & Partial<Preset>
+
 const FORM = 'application/x-www-form-urlencoded'
 
 /**
@@ -64,7 +67,15 @@ export function signed(
       `signed: there is no preset "${provider}": providers.list() of @svc/providers has their names`,
     )
   }
-  const row: Preset = presets[provider as keyof typeof presets]
+  return signedBy(presets[provider as keyof typeof presets], body, options)
+}
+
+/** The same of a row that is no preset. */
+export function signedBy(
+  row: SignableRow,
+  body?: unknown,
+  options: SignedOptions = {},
+): SignedRequest {
   assertSignable(row)
   const preset = chosen(row, options as RowOptions)
   const draft = draftOf(preset, body, options)
@@ -86,7 +97,7 @@ export function signed(
 }
 
 function draftOf(
-  preset: Preset,
+  preset: SignableRow,
   body: unknown,
   { url = '/', headers = {}, type, ...options }: SignedOptions,
 ): Draft {
@@ -113,7 +124,7 @@ function textOf(body: unknown, isForm: boolean): string {
 
 /** The first that a test can sign for, and that fits the secret and the kind of the body. */
 function schemeFor(
-  preset: Preset,
+  preset: SignableRow,
   draft: Draft,
   { secret = '', privateKey }: SignedOptions,
 ): Scheme {
@@ -145,7 +156,7 @@ function schemeFor(
   throw new Error(`signed: the secret is none of ${preset.name}: it is ${preset.secret}`)
 }
 
-function assertSignable({ name, schemes }: Preset): void {
+function assertSignable({ name, schemes }: SignableRow): void {
   if (!schemes.every(isFetched)) return
   throw new Error(
     `signed: ${name} has keys of its own, which a host fetches from it: a test cannot sign for it. Give its source a verify of the test's own`,
@@ -166,7 +177,11 @@ const hasKeyPair = (scheme: Scheme): boolean =>
     ? !scheme.algorithms.includes('HS256')
     : 'signature' in scheme && needsPublicKey(scheme.algorithm)
 
-function assertGiven({ name, secret, needs = [] }: Preset, scheme: Scheme, options: SignedOptions) {
+function assertGiven(
+  { name, secret, needs = [] }: SignableRow,
+  scheme: Scheme,
+  options: SignedOptions,
+) {
   if (hasKeyPair(scheme)) {
     if (options.privateKey === undefined) {
       throw new Error(
@@ -200,7 +215,7 @@ const signsUrl = (scheme: Scheme): boolean =>
  * Each request gets new ids in its headers. Where the body alone is signed, a repeat is recognised by
  * that: a test that sends two events gives two bodies.
  */
-function fillHeaders(draft: Draft, { deduplicate, id }: Preset, scheme: Scheme): void {
+function fillHeaders(draft: Draft, { deduplicate, id }: SignableRow, scheme: Scheme): void {
   const signedText = 'signed' in scheme ? (scheme.signed ?? []) : []
   for (const text of [deduplicate ?? [], id ?? [], signedText].flat(2)) {
     for (const [, name = ''] of text.matchAll(/\{header:([^{}|]+)\}/g)) {

@@ -116,7 +116,7 @@ export function sourceOf(id: string, preset: Preset, given: unknown): InboundSou
   const made: InboundSource = {
     path,
     publishAs: saying(name, { shows: row.nameHeaders }),
-    verify: verifyBy(row, secretName),
+    verify: verifyBy(row, secretName, { row: preset, options: { ...options } }),
     ...(preset.deduplicate && { deduplicationKey: saying(key, { shows: row.keyHeaders }) }),
     ...(remembered !== undefined && { deduplicationTtlSeconds: remembered }),
     ...(row.itemsOf && { split: row.itemsOf }),

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { ProviderClient } from '@svc/providers/internal'
+import type { ProviderClient, SignableRow } from '@svc/providers/internal'
 
 /** The request that the functions of a source are given: Fastify's, with the bytes of its body. */
 export interface InboundRequest extends FastifyRequest<{
@@ -124,6 +124,15 @@ export interface InboundSource {
   emptyErrors?: boolean | undefined
 }
 
+/** How a sample is signed. */
+export interface Signs {
+  row: SignableRow
+  /** What the row needs besides the secret. */
+  options: Readonly<Record<string, unknown>>
+  /** A host describes it itself: it is no preset. */
+  isOwn?: true
+}
+
 /** What a function that we have made says of itself. */
 export interface About {
   /** The names of the secrets that it uses, or those of a request. */
@@ -132,6 +141,8 @@ export interface About {
   hides?: readonly string[]
   /** Headers with a type, an id or a time, which are no secret. */
   shows?: readonly string[]
+  /** How what it verifies is signed, or why a sample cannot be. */
+  signs?: Signs | string
 }
 
 const ABOUT = Symbol('svc.about')

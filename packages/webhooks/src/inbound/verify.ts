@@ -22,6 +22,8 @@ import {
   type Extracted,
   type HmacSettings,
   type NamedSecret,
+  type OwnSignature,
+  type Place,
   type Row,
   type Scheme,
   type SignatureEncoding,
@@ -30,7 +32,7 @@ import {
   type Verifier,
 } from '@svc/providers/internal'
 import { SecretMissing } from './errors.ts'
-import { saying, type InboundRequest, type Verify } from './source.ts'
+import { saying, type InboundRequest, type Signs, type Verify } from './source.ts'
 
 /**
  * Name of the secret; a list while one follows another: any of them verifies, those that are not set
@@ -92,6 +94,7 @@ async function secretsOf(names: readonly string[], lookup: Lookup): Promise<Name
 export function verifyBy(
   { verifier, readingOf, itemsOf }: Pick<Row, 'verifier' | 'readingOf' | 'itemsOf'>,
   secretName: SecretName | null,
+  signs: Signs | string,
 ): Verify {
   const verify: Verify = async (request, body, lookup, client) => {
     const sent = sentOf(request, body)
@@ -107,12 +110,12 @@ export function verifyBy(
     }
   }
   const { hides, shows } = verifier
-  if (secretName === null) return saying(verify, { hides, shows })
+  if (secretName === null) return saying(verify, { hides, shows, signs })
   const secrets =
     typeof secretName === 'function'
       ? (request: InboundRequest) => namesOf(secretName, request)
       : [secretName].flat()
-  return saying(verify, { hides, shows, secrets })
+  return saying(verify, { hides, shows, secrets, signs })
 }
 
 /** A row of one scheme, which a host describes itself. */
@@ -120,12 +123,40 @@ function verifyByScheme(
   scheme: Scheme,
   secretName: SecretName,
   options: Record<string, string> = {},
+  signs: Signs | string = signsBy(scheme, options),
 ): Verify {
   const verifier: Verifier = verifierOf([scheme], {})
   return verifyBy(
     { verifier, readingOf: (sent) => ({ sent, options }), itemsOf: undefined },
     secretName,
+    signs,
   )
+}
+
+const signsBy = (scheme: Scheme, options: Record<string, string> = {}): Signs => ({
+  row: { name: 'the source', secret: 'the one of the source', schemes: [scheme] },
+  options,
+  isOwn: true,
+})
+
+/** How a sender writes what `hmac` reads; a function of the host reads only. */
+function signsAs(settings: HmacSettings<InboundRequest>): Signs | string {
+  const { signatureHeader, prefix, extractSignature: list, timestampHeader } = settings
+  if (typeof list === 'function') return 'its extractSignature is a function of this host'
+  const timestampAt = timestampHeader
+    ? `header:${timestampHeader}`
+    : list?.timestamp && `field:${list.timestamp}`
+  const scheme: OwnSignature = {
+    ...hmacScheme(settings),
+    signature: {
+      in: `header:${signatureHeader}`,
+      ...(list ? { field: list.signature, separator: list.separator ?? ',' } : { prefix }),
+    },
+    ...(timestampAt && {
+      timestamp: { in: timestampAt as Place, unit: settings.timestampUnit, toleranceSeconds: 0 },
+    }),
+  }
+  return list && prefix ? 'its header has a prefix before its list' : signsBy(scheme)
 }
 
 /** The characters that a header name may have (RFC 9110, section 5.6.2). */
@@ -234,7 +265,7 @@ export function hmac(options: HmacOptions): Verify {
     HmacSettings<InboundRequest> & Pick<HmacOptions, 'secretName'>
   >('hmac', HMAC_RULES, options)
   if (settings.toleranceSeconds !== undefined) assertSignedTimestamp(settings)
-  return verifyByScheme(hmacScheme(settings), secretName)
+  return verifyByScheme(hmacScheme(settings), secretName, {}, signsAs(settings))
 }
 
 /** @throws InvalidOption */

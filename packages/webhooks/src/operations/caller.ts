@@ -9,6 +9,7 @@ import {
   type Reach,
 } from '@svc/core/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { OperatorOnly } from '../errors.ts'
 
 export interface Caller extends OperationCaller {
   /** Whose webhooks it reaches: those of others do not exist for it. */
@@ -26,6 +27,14 @@ export interface Caller extends OperationCaller {
 export const THE_PROCESS: Caller = { reach: EVERYWHERE, isAdmin: true, seesKeyEvents: true }
 
 export const operation = operationFor<Caller>()
+
+/** The rules of routes for an operator with `admin` alone. */
+export const ADMIN = { scopes: ['admin'] }
+
+/** @throws OperatorOnly */
+export function assertOperator({ reach }: Caller): void {
+  if (reach !== EVERYWHERE) throw new OperatorOnly()
+}
 
 /** The scope of `@svc/auth` that opens its routes for keys. */
 export const READS_KEYS = 'auth:manage'

@@ -16,9 +16,10 @@ import {
   latestOnly,
   ListedDeliveries,
   overAllWebhooks,
+  type FoundDeliveries,
 } from '../delivery-schemas.ts'
 import { CountedDeadLetters, type Count } from '../schemas.ts'
-import { listLogRows } from '../tables/delivery-lists.ts'
+import { walkLog, type Walked } from '../tables/delivery-lists.ts'
 import type { LogRow } from '../tables/delivery-log.ts'
 import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'
 import { operation, type Caller } from './caller.ts'
@@ -41,11 +42,14 @@ interface AttemptsPage {
   rows: LogRow[]
   /** Whether the list goes on: a page is bounded by its bytes as well. */
   hasMore: boolean
+  /** What the next page follows, where the search for this one ended early. */
+  next?: string | undefined
 }
 
-/** The caller of a page, and how many bytes its payloads may have together. */
+/** The caller of a page, how many bytes its payloads may have together, and how long it may be searched for. */
 interface Paging extends Caller {
   pageBytes?: number
+  longestMs?: number
 }
 
 /**
@@ -57,33 +61,45 @@ type List = (selection: ListedDeliveries, by: Paging) => Promise<AttemptsPage>
 /** Payloads of one page, in bytes: a thousand payloads of some megabytes would not fit into memory. */
 const PAGE_BYTES = 16 * 1024 * 1024
 
+/** A page that takes longer than this has fewer attempts. */
+const LONGEST_SEARCH_MS = 1500
+const USUAL = 50
+
 const NOTHING: AttemptsPage = { rows: [], hasMore: false }
 
 export function deliveryLists(core: Core, days: number, longestAttemptMs: number) {
   /** A list of what the caller reaches. `find` is asked for one row more than the page has. */
   const within =
-    (find: (filter: LogFilter, reach: Reach) => Promise<LogRow[]>): List =>
+    (find: (filter: LogFilter, reach: Reach, longestMs?: number) => Promise<Walked>): List =>
     async (selection, by) => {
       const { tenant, limit, payloads = true, ...filter } = { ...selection, ...hiddenFrom(by) }
       const reach = narrowedReach(by.reach, tenant)
       if (reach === undefined) return NOTHING
       const most = limit === undefined ? {} : { limit: limit + 1 }
-      const found = await find({ ...filter, ...most }, reach)
+      const { rows: found, cutAt } = await find({ ...filter, ...most }, reach, by.longestMs)
       const wanted = limit === undefined ? found : found.slice(0, limit)
-      if (!payloads) return { rows: withoutPayloads(wanted), hasMore: wanted.length < found.length }
       const rows =
-        by.pageBytes === undefined ? wanted : await fittingPage(core.readDb, wanted, by.pageBytes)
-      return { rows: await withPayloads(core.readDb, rows), hasMore: rows.length < found.length }
+        !payloads || by.pageBytes === undefined
+          ? wanted
+          : await fittingPage(core.readDb, wanted, by.pageBytes)
+      const isCut = rows.length < found.length
+      return {
+        rows: payloads ? await withPayloads(core.readDb, rows) : withoutPayloads(rows),
+        hasMore: isCut || cutAt !== undefined,
+        ...(!isCut && { next: cutAt }),
+      }
     }
 
-  const overAll = within((filter, reach) =>
-    listLogRows(core.readDb, days, { ...filter, reach, longestAttemptMs }),
+  const overAll = within((filter, reach, longestMs) =>
+    walkLog(core.readDb, days, { ...filter, reach, longestAttemptMs }, longestMs),
   )
 
   const deadOverAll = within(async ({ webhookId, status = 'dead', ...filter }, reach) => {
-    if (status !== 'dead') return []
+    if (status !== 'dead') return { rows: [] }
     const of = await recipientsOf(reach, webhookId)
-    return attemptsOfDead(await core.queues.deadLetters(core.readDb, QUEUE, { ...filter, ...of }))
+    return {
+      rows: attemptsOfDead(await core.queues.deadLetters(core.readDb, QUEUE, { ...filter, ...of })),
+    }
   })
 
   async function countDead(by: Caller, { tenant, webhookId }: CountedDeadLetters): Promise<Count> {
@@ -117,8 +133,9 @@ export function deliveryLists(core: Core, days: number, longestAttemptMs: number
   const page =
     (list: List) =>
     async (by: Caller, selection: ListedDeliveries): Promise<ListPage> => {
-      const { rows, hasMore } = await list(selection, { ...by, pageBytes: PAGE_BYTES })
-      return { rows, hasMore, json: `[${rows.map(jsonOf).join(',')}]` }
+      const bounds = { pageBytes: PAGE_BYTES, longestMs: LONGEST_SEARCH_MS }
+      const { rows, ...page } = await list(selection, { ...by, ...bounds })
+      return { rows, ...page, json: `[${rows.map(jsonOf).join(',')}]` }
     }
 
   const attempts = ofOne(overAll)
@@ -144,6 +161,20 @@ export function deliveryLists(core: Core, days: number, longestAttemptMs: number
         },
       },
       run: async (by, selection) => (await attempts(selection, by)).rows.map(parsed),
+    }),
+
+    searchDeliveries: operation({
+      input: ListedDeliveries,
+      output: shapeOf<FoundDeliveries>(),
+      async run(by, { limit = USUAL, ...selection }) {
+        const bounded = { ...by, longestMs: LONGEST_SEARCH_MS }
+        const { rows, hasMore, next } = await attempts({ ...selection, limit }, bounded)
+        return {
+          items: rows.map(parsed),
+          next: hasMore ? (next ?? rows.at(-1)?.id ?? null) : null,
+          complete: next === undefined,
+        }
+      },
     }),
 
     listDeadLetters: operation({

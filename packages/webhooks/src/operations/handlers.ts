@@ -1,15 +1,7 @@
 /** The operations on the dead letters of the host's own handlers: those of `svc.events.subscribe`. */
 import { Type } from '@sinclair/typebox'
-import {
-  BY_PROCESS,
-  EVERYWHERE,
-  insertAudit,
-  Nothing,
-  uuidOf,
-  type Core,
-  type Db,
-} from '@svc/core/internal'
-import { DeadLetterNotFound, OperatorOnly, SubscriptionNotFound } from '../errors.ts'
+import { BY_PROCESS, insertAudit, Nothing, uuidOf, type Core, type Db } from '@svc/core/internal'
+import { DeadLetterNotFound, SubscriptionNotFound } from '../errors.ts'
 import {
   HandlerDeadLetter,
   HandlerDeadLetterId,
@@ -23,15 +15,9 @@ import {
 } from '../handler-schemas.ts'
 import { RedriveResult } from '../delivery-schemas.ts'
 import { pauseDeliveries, pausesChanged, resumeDeliveries } from '../outbound/pause.ts'
-import { operation, type Caller } from './caller.ts'
+import { ADMIN, assertOperator, operation, type Caller } from './caller.ts'
 
-/** Only an operator with `admin`: a payload may be of any tenant, and an error of any part of the host. */
-const ADMIN = { scopes: ['admin'] }
-
-/** @throws OperatorOnly */
-function assertOperator({ reach }: Caller): void {
-  if (reach !== EVERYWHERE) throw new OperatorOnly()
-}
+/** A payload may be of any tenant, and an error of any part of the host. */
 
 export function handlerOperations(core: Core) {
   async function audit(

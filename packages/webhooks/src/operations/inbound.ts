@@ -10,12 +10,21 @@ import {
   type Core,
 } from '@svc/core/internal'
 import { decoderOf } from '@svc/providers/internal'
-import { InboundRequestNotFound, NotReplayable } from '../errors.ts'
+import { InboundRequestNotFound, NotReplayable, SourceNotFound } from '../errors.ts'
 import { replayPlanOf, type Host } from '../inbound/replay.ts'
+import { sendSample, whyNotTestable, type SampleSettings } from '../inbound/sample.ts'
 import type { Source } from '../inbound/sources.ts'
-import { InboundFilter, inboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
+import {
+  ConfiguredSource,
+  InboundFilter,
+  inboundFilter,
+  InboundTest,
+  InboundTestResult,
+  LoggedRequest,
+  ReplayResult,
+} from '../inbound-schemas.ts'
 import { findInboundRow, listInboundRows, type ListedRow } from '../tables/inbound-log.ts'
-import { operation, type Caller } from './caller.ts'
+import { ADMIN, assertOperator, operation, type Caller } from './caller.ts'
 
 /**
  * Bodies of one page, in bytes: a thousand bodies of a megabyte would not fit into memory. Postgres sends
@@ -24,10 +33,18 @@ import { operation, type Caller } from './caller.ts'
 const PAGE_BYTES = 8 * 1024 * 1024
 
 export function inboundOperations(
-  core: Pick<Core, 'readDb' | 'bus' | 'within'>,
+  core: Pick<Core, 'readDb' | 'bus' | 'within' | 'svc'>,
   sources: readonly Source[],
   host: Host,
+  /** The option `inboundTests`. */
+  areTestsAllowed = false,
 ) {
+  const samples: SampleSettings = {
+    server: host.server,
+    secrets: core.svc.secrets,
+    areAllowed: areTestsAllowed,
+  }
+
   async function list(
     { reach: within }: Caller,
     { tenant, ...filter }: Static<typeof InboundFilter>,
@@ -56,6 +73,60 @@ export function inboundOperations(
         },
       },
       run: list,
+    }),
+
+    listSources: operation({
+      input: Type.Object({}, { additionalProperties: false }),
+      output: Type.Array(ConfiguredSource),
+      routes: {
+        'GET /inbound/sources': {
+          summary: 'List the sources of inbound requests; for the operator',
+          config: ADMIN,
+        },
+      },
+      async run(by) {
+        assertOperator(by)
+        return await Promise.all(
+          sources.map(async (source) => {
+            const { name, path } = source
+            return { name, path, notTestable: await whyNotTestable(source, samples) }
+          }),
+        )
+      },
+    }),
+
+    testInbound: operation({
+      input: InboundTest,
+      text: 'source',
+      output: InboundTestResult,
+      routes: {
+        'POST /inbound/sources/:source/test': {
+          summary: 'Send a signed sample to a source, as its sender would; for the operator',
+          config: ADMIN,
+        },
+      },
+      async run(by, { source: name, body }) {
+        assertOperator(by)
+        const source = sources.find((one) => one.name === name)
+        if (!source) throw new SourceNotFound(name.slice(0, 100))
+        const result = await sendSample(source, samples, body)
+        const { origin = BY_PROCESS } = by
+        const { outcome, eventId } = result
+        await core.within(undefined, (db) =>
+          insertAudit(db, origin, [
+            {
+              tenant: null,
+              action: 'inbound.test',
+              target: { kind: 'inbound', id: name },
+              changes: {
+                outcome: { from: null, to: outcome },
+                eventId: { from: null, to: eventId },
+              },
+            },
+          ]),
+        )
+        return result
+      },
     }),
 
     /**

@@ -1,7 +1,14 @@
 /** `svc.webhooks`: the operations for code of this process. */
 import type { NamedActions, OnBehalfOf, OperationOptions } from '@svc/core'
 import { callerFor, methodsOf, type Core } from '@svc/core/internal'
-import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
+import type {
+  ConfiguredSource,
+  InboundFilter,
+  InboundTest,
+  InboundTestResult,
+  LoggedRequest,
+  ReplayResult,
+} from '../inbound-schemas.ts'
 import type {
   ListedRecoveries,
   RecoverInput,
@@ -49,6 +56,7 @@ import type {
   DeliverInput,
   DeliveryAttempt,
   DeliveryDetail,
+  FoundDeliveries,
   ListedDeliveries,
   OneDelivery,
   QueuedDelivery,
@@ -155,6 +163,13 @@ export interface SvcWebhooks {
    * @throws InvalidInput, WebhookNotFound
    */
   listDeliveries: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
+  /**
+   * A page of the same list, of 50 by default. With `latest` its search ends after 1.5 seconds with what it
+   * has found.
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  searchDeliveries: (query?: ListedDeliveries) => Promise<FoundDeliveries>
   /**
    * Queues a delivery of the log, or a dead letter, once more, under a new delivery id. With `url` it
    * goes to that address, whatever holds the deliveries of the webhook.
@@ -268,6 +283,16 @@ export interface SvcWebhooks {
    * @throws InboundRequestNotFound, NotReplayable
    */
   replayInbound: (id: string) => Promise<ReplayResult>
+  /** The sources of this host, and whether a sample can be sent to each. @throws OperatorOnly */
+  listSources: () => Promise<ConfiguredSource[]>
+  /**
+   * Sends a sample to a source as its sender would, signed with the secret of this host, with the header
+   * `x-svc-test`. What it publishes is an event as any other. For development: see the option `inboundTests`.
+   *
+   * @throws InvalidInput, OperatorOnly, SourceNotFound; NotTestable where the option forbids it, or the host
+   *   has no secret that such a request is signed with
+   */
+  testInbound: (test: string | InboundTest) => Promise<InboundTestResult>
   /**
    * Which of the newest events, at most 50, a filter matches. Nothing is delivered.
    *

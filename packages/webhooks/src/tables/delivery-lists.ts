@@ -34,13 +34,31 @@ const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", pa
   is_test as "isTest", phases, host(address) as address, response_headers as "responseHeaders"`
 
 /** Newest first, none older than `days`; all of them without a `limit`. */
-export async function listLogRows(
+export const listLogRows = async (
   db: Db,
   days: number,
   selection: LogSelection,
-): Promise<LogRow[]> {
+): Promise<LogRow[]> => (await walkLog(db, days, selection)).rows
+
+export interface Walked {
+  rows: LogRow[]
+  /** Where it ended early: the last attempt that was looked at. */
+  cutAt?: string
+}
+
+/**
+ * The same. Of attempts that failed, millions may be followed by another one: with `latest` the walk ends early
+ * after `longestMs`.
+ */
+export async function walkLog(
+  db: Db,
+  days: number,
+  selection: LogSelection,
+  longestMs = Infinity,
+): Promise<Walked> {
   const { limit = Infinity, after, latest = false } = selection
   const { fromMs, toMs } = timesOf(days, selection)
+  const endMs = performance.now() + longestMs
   const found: LogRow[] = []
   let portion = limit
   for (const { first, end } of spansBack(fromMs, toMs)) {
@@ -51,12 +69,14 @@ export async function listLogRows(
       found.push(...(latest ? await latestOf(db, rows) : rows))
       if (rows.length < most) break
       last = rows.at(-1)!.id
+      if (latest && found.length < limit && performance.now() > endMs)
+        return { rows: found, cutAt: last }
       // Of attempts that failed, most may be followed by another one.
       portion = Math.min(MOST_AT_ONCE, 4 * portion)
     }
     if (found.length >= limit) break
   }
-  return found.slice(0, limit)
+  return { rows: found.slice(0, limit) }
 }
 
 /** Rows that are read to find those that are the latest of their deliveries. */

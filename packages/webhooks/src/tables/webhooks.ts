@@ -4,7 +4,7 @@ import type { Db } from '@svc/core'
 import {
   ADVISORY_LOCKS,
   foundBy,
-  foundRows,
+  newestFound,
   tenantListOf,
   withinReach,
   type Reach,
@@ -42,10 +42,20 @@ export async function insertWebhook(
 }
 
 const WEBHOOKS = 'svc."__svc.webhooks.registrations"'
-const FOUND_WEBHOOKS = foundRows(
-  WEBHOOKS,
-  `${foundBy('words', '$6')} and ${withinReach('tenant', '$3')}`,
-)
+
+/** Whether a webhook is in the state that the parameter names, or that names none. */
+const isIn = (state: string): string => `(${state}::text is null
+  or ${state} = 'active' and active and failing_since is null
+  or ${state} = 'failing' and active and failing_since is not null
+  or ${state} = 'paused' and not active and disabled_reason is null
+  or ${state} = 'disabled' and not active and disabled_reason is not null)`
+
+const PAGE = {
+  within: `($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}`,
+  listed: `${isIn('$4')} and ($5::uuid[] is null or id = any($5))`,
+  limit: '$2',
+}
+const FOUND_WEBHOOKS = newestFound(WEBHOOKS, { found: foundBy('words', '$6'), ...PAGE })
 
 /** Tenants that have webhooks, by name. */
 export const listTenants = tenantListOf<TenantOfWebhooks>(WEBHOOKS, {
@@ -60,9 +70,7 @@ export async function listWebhooks(
 ): Promise<StoredWebhook[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from ${search === undefined ? WEBHOOKS : FOUND_WEBHOOKS}
-      where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')} and ${isIn('$4')}
-        and ($5::uuid[] is null or id = any($5))
-      order by id desc limit $2`,
+      where ${PAGE.within} and ${PAGE.listed} order by id desc limit $2`,
     [
       after ?? null,
       limit ?? null,
@@ -74,13 +82,6 @@ export async function listWebhooks(
   )
   return rows.map(asWebhook)
 }
-
-/** Whether a webhook is in the state that the parameter names, or that names none. */
-const isIn = (state: string): string => `(${state}::text is null
-  or ${state} = 'active' and active and failing_since is null
-  or ${state} = 'failing' and active and failing_since is not null
-  or ${state} = 'paused' and not active and disabled_reason is null
-  or ${state} = 'disabled' and not active and disabled_reason is not null)`
 
 /** How many there are, counted up to `most`. */
 export async function countWebhooks(

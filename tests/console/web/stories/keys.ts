@@ -40,3 +40,30 @@ export async function worksWithKeys(t: Test, page: Page, { app }: Visit, { userI
     .waitFor()
   t.match(await app.svc.audit.list({ action: 'key.revoke' }), [{ actor: { kind: 'console' } }])
 }
+
+/** Those that end within a week are on the overview, and in the list with whose they are. */
+export async function seesKeysThatEnd(t: Test, page: Page, { app }: Visit, { userId }: Life) {
+  const expiresAt = new Date(Date.now() + 3 * 86_400_000).toISOString()
+  for (const label of ['Ends soon', 'Made for three days']) {
+    await app.svc.auth.createApiKey({ userId, label, scopes: ['read'], expiresAt })
+  }
+  await app.svc.database.query(
+    `update svc."__svc.auth.api_keys" set created_at = now() - interval '90 days' where label = 'Ends soon'`,
+  )
+  await goTo(page, '')
+  const item = page.getByRole('listitem').filter({ hasText: '1 key expires' })
+  await item.getByText('Ends soon in 3 d').waitFor()
+  await item.getByRole('link', { name: 'Look' }).click()
+  const row = page.getByRole('row').filter({ hasText: 'Ends soon' })
+  await row.waitFor()
+  t.match(page.url(), /keys\?expiresWithinDays=7$/)
+  t.equal(
+    await page.getByRole('row').count(),
+    2,
+    'a key that was made for a few days is none of them',
+  )
+  await row.getByRole('link', { name: 'Ada Lovelace' }).click()
+  await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor()
+  await page.getByRole('link', { name: 'Ends soon' }).waitFor()
+  t.equal(await page.getByRole('columnheader', { name: 'Owner' }).count(), 0)
+}

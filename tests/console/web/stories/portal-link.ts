@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { exact } from '../../../../packages/console/web/src/text/format.ts'
 import { folderOf } from '../../../support/program.ts'
 import { until } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
@@ -47,6 +48,15 @@ export async function servesCustomers(t: Test, { app, open, url }: Visit, { user
   await row.getByText('Plan starter').waitFor()
   await row.getByRole('link', { name: 'Nightly' }).click()
   await customer.getByRole('main').getByText('Plan starter').waitFor()
+  const { auth } = app.svc
+  const quota = { limit: 100, period: 'month' as const }
+  const { id } = await auth.createApiKey({ userId, label: 'Monthly', quota })
+  const { usage } = await auth.getApiKey({ id, include: 'usage' })
+  await goTo(customer, `keys/${id}`)
+  await customer
+    .getByRole('main')
+    .getByText(`resets ${exact(usage!.quota!.resetsAt!).slice(0, 16)}`)
+    .waitFor()
 
   await customer.getByRole('link', { name: 'Events', exact: true }).click()
   await click(customer, 'Read the feed')

@@ -5,6 +5,8 @@ import { click, confirm } from '../support/gestures.ts'
 import type { Life } from '../support/life.ts'
 import { goTo, settled, toasted, type Visit } from '../support/visit.ts'
 
+const NIL = '00000000-0000-0000-0000-000000000000'
+
 export async function readsWhatItShows(t: Test, visit: Visit, life: Life) {
   const page = await visit.signedIn()
   await t.test('a hint that comes during a read is followed by another one', (t) =>
@@ -21,6 +23,9 @@ export async function readsWhatItShows(t: Test, visit: Visit, life: Life) {
   await t.test(
     'a problem stays in sight, and the focus on its button, until the next answer',
     (t) => problemStays(t, page),
+  )
+  await t.test('what was not looked at, or is only counted up to a bound, is said', (t) =>
+    saysWhatItDoesNotKnow(t, page),
   )
   await t.test('another person sees nothing that was read for the former', (t) =>
     anotherPerson(t, page, visit, life),
@@ -104,6 +109,32 @@ async function problemStays(t: Test, page: Page) {
   await held.continue()
   await page.getByText('All is well.').waitFor()
   await again.waitFor({ state: 'detached' })
+}
+
+async function saysWhatItDoesNotKnow(t: Test, page: Page) {
+  for (const [call, path] of [
+    ['events.list', 'events?text=nowhere'],
+    ['deliveries.list', 'deliveries?status=failed'],
+  ] as const) {
+    const asked: unknown[] = []
+    await page.route(`**/api/${call}`, async (route) => {
+      asked.push(route.request().postDataJSON())
+      const json = { items: [], next: asked.length < 2 ? NIL : null, complete: asked.length > 1 }
+      await route.fulfill({ json })
+    })
+    await goTo(page, path)
+    await page.getByRole('heading', { name: 'Nothing found so far' }).waitFor()
+    await click(page, 'Search further')
+    await page.getByText('Clear some').waitFor()
+    t.match(asked, [{}, { after: NIL }], path)
+    await page.unroute(`**/api/${call}`)
+  }
+  const many = { count: 1000, atLeast: true }
+  await page.route('**/api/deadLetters.count', (route) => route.fulfill({ json: many }))
+  await page.route('**/api/webhooks.count', (route) => route.fulfill({ json: { count: 77 } }))
+  await goTo(page, '')
+  await page.getByText('In all: 77 disabled, 77 failing, more than 1000 dead letters').waitFor()
+  for (const call of ['deadLetters', 'webhooks']) await page.unroute(`**/api/${call}.count`)
 }
 
 async function anotherPerson(t: Test, page: Page, { app }: Visit, { userId }: Life) {

@@ -20,6 +20,31 @@ export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life:
   await goTo(page, 'inbound?outcome=accepted')
   await replays(t, page, visit)
   await knowsSources(t, page, visit)
+  await sendsASample(t, page, visit)
+}
+
+async function sendsASample(t: Test, page: Page, { app }: Visit) {
+  await goTo(page, 'inbound')
+  await click(page, 'Test shop')
+  const dialog = page.getByRole('dialog')
+  const body = dialog.getByLabel('Body, as JSON')
+  await body.fill('{ "order": 77')
+  await confirm(page, 'Send')
+  await dialog.getByText('This is not JSON').waitFor()
+  await body.fill('{ "order": 77 }')
+  await confirm(page, 'Send')
+  const result = dialog.getByRole('region', { name: 'Result' })
+  await result.getByText('Accepted', { exact: true }).waitFor()
+  await result.getByText('200').waitFor()
+  const { items } = await app.svc.events.search({ name: 'shop.order', limit: 1, payloads: true })
+  t.match(items, [{ payload: { order: 77 } }])
+  await result.getByRole('link', { name: 'Its requests' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  t.match(page.url(), /inbound\?source=shop$/)
+  await click(page, 'Test partner')
+  await dialog.getByText('No sample can be sent: its verify is a function of this host.').waitFor()
+  t.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
+  await page.keyboard.press('Escape')
 }
 
 async function knowsSources(t: Test, page: Page, { app, url }: Visit) {
@@ -157,6 +182,16 @@ async function redrives(page: Page, { app }: Visit, id: string) {
 }
 
 async function filters(t: Test, page: Page) {
+  await settled(page)
+  const event = page.getByLabel('Event', { exact: true })
+  await event.fill('order.*')
+  await page.getByText('Choose one: order.created, order.shipped').waitFor()
+  await page.waitForTimeout(1000)
+  t.notMatch(page.url(), /event=/, 'the beginning of names waits until one of them is chosen')
+  await event.fill('order.created')
+  await until(() => page.url().endsWith('event=order.created'))
+  await event.fill('')
+  await until(() => !page.url().includes('event='))
   await page.getByLabel('State').selectOption('dead')
   await until(() => page.url().endsWith('/deliveries?status=dead'))
   await settled(page)
@@ -179,6 +214,12 @@ async function filters(t: Test, page: Page) {
   await tab.getByText('It is not tried again.').waitFor()
   t.match(page.url(), /status=dead$/, 'a row opens a tab of its own')
   await tab.close()
+  const [other] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('row').nth(1).getByRole('cell', { name: 'Dead' }).click({ button: 'middle' }),
+  ])
+  await other.getByText('It is not tried again.').waitFor()
+  await other.close()
 }
 
 async function replays(t: Test, page: Page, { app }: Visit) {

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { RowOf } from '../state/queries.ts'
 import { useChange } from '../state/queries.ts'
-import { href } from '../state/router.ts'
 import { plural } from '../text/format.ts'
 import { Button, Link } from '../ui/button.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
@@ -11,6 +10,7 @@ import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Empty, ProblemNote } from '../ui/notes.tsx'
 import { TenantName } from '../ui/tenant.tsx'
 import { say } from '../ui/toasts.tsx'
+import { eventHref } from './events.tsx'
 
 type Letter = RowOf<'handlers.list'>
 
@@ -82,11 +82,7 @@ export function HandlersScreen() {
 
 const Event = ({ of: { event, eventId, tenant, subscription } }: { of: Letter }) => (
   <>
-    <Link
-      to={href(`events/${encodeURIComponent(event)}/${encodeURIComponent(eventId)}`, {
-        ...(tenant && { tenant }),
-      })}
-    >
+    <Link to={eventHref({ name: event, id: eventId, tenant })}>
       <bdi class="main-line">{event}</bdi>
     </Link>
     <bdi class="sub-line">{subscription}</bdi>

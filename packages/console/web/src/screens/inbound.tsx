@@ -1,4 +1,5 @@
-import type { InboundRequest } from '../server/contract.ts'
+import { useState } from 'preact/hooks'
+import type { CallResult, InboundRequest } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
 import { useChange } from '../state/queries.ts'
 import { useSources } from '../state/names.ts'
@@ -7,8 +8,9 @@ import { ago, bytes, duration, plural } from '../text/format.ts'
 import { outcomeOf, OUTCOMES } from '../text/states.ts'
 import { Button, Link } from '../ui/button.tsx'
 import { Json, MaybeJson } from '../ui/code.tsx'
-import { Dialog } from '../ui/dialog.tsx'
+import { Dialog, FormDialog } from '../ui/dialog.tsx'
 import { Badge, ExactTime, Facts, Id, Outside, Time } from '../ui/facts.tsx'
+import { TextArea, useJsonDraft } from '../ui/field.tsx'
 import { SPAN, TENANT } from '../ui/filters.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Panel } from '../ui/layout.tsx'
@@ -25,10 +27,14 @@ const FILTERS = [
   ...SPAN,
 ]
 
+function Outcome({ of: { outcome } }: { of: Pick<InboundRequest, 'outcome'> }) {
+  const { tone, word } = outcomeOf(outcome)
+  return <Badge tone={tone}>{word}</Badge>
+}
 export const OUTCOME: Column<InboundRequest> = {
   name: 'Outcome',
   kind: 'state',
-  cell: ({ outcome }) => <Badge tone={outcomeOf(outcome).tone}>{outcomeOf(outcome).word}</Badge>,
+  cell: (row) => <Outcome of={row} />,
 }
 export const CAME: Column<InboundRequest> = {
   name: 'Came',
@@ -94,12 +100,14 @@ export function InboundScreen() {
 
 /** A line a source: when it was heard last, and what was refused. */
 function Sources() {
+  const { may } = useSession()
   const sources = useSources()
+  const [tested, setTested] = useState('')
   if (sources.length === 0) return null
   return (
     <Panel title="Sources">
       <ul class="used-list">
-        {sources.map(({ source, acceptedAt, isQuiet, refused }) => (
+        {sources.map(({ source, acceptedAt, isQuiet, refused, notTestable }) => (
           <li key={source}>
             <Link to={href('inbound', { source })}>
               <bdi>{source}</bdi>
@@ -113,10 +121,74 @@ function Sources() {
               </Link>
             )}
             {isQuiet && <Badge tone="warn">Quiet</Badge>}
+            {notTestable !== undefined && may('inbound:write') && (
+              <Button kind="quiet" onClick={() => setTested(source)}>
+                {`Test ${source}`}
+              </Button>
+            )}
           </li>
         ))}
       </ul>
+      {tested && (
+        <SampleDialog
+          source={tested}
+          problem={sources.find(({ source }) => source === tested)?.notTestable ?? null}
+          onClose={() => setTested('')}
+        />
+      )}
     </Panel>
+  )
+}
+
+/** Sends a request as the provider would, or says why it cannot. */
+function SampleDialog({
+  source,
+  problem,
+  onClose,
+}: {
+  source: string
+  problem: string | null
+  onClose: () => void
+}) {
+  const draft = useJsonDraft()
+  const [result, setResult] = useState<CallResult<'inbound.test'>>()
+  return (
+    <FormDialog
+      title={`Send a sample to ${source}`}
+      question={
+        draft.field.value.trim() && !result
+          ? 'The body that you have typed was not sent. Leave it?'
+          : undefined
+      }
+      submit={result ? 'Send another' : 'Send'}
+      disabled={problem !== null}
+      call="inbound.test"
+      input={() => draft.read((body) => ({ source, ...(body !== undefined && { body }) }))}
+      onDone={setResult}
+      onClose={onClose}
+    >
+      {problem === null ? (
+        <p>
+          A request comes to this host as from the provider, signed with the secret that this host
+          has for it, with the header <code>x-svc-test</code>. <b>Its event is one as any other</b>:
+          your handlers and the webhooks that want it get it.
+        </p>
+      ) : (
+        <Note kind="info">No sample can be sent: {problem}.</Note>
+      )}
+      <TextArea label="Body, as JSON" mono hint="Empty: a small example." {...draft.field} />
+      {result && (
+        <section class="result" aria-label="Result" aria-live="polite">
+          <p>
+            <Outcome of={result} /> <span class="mono">{result.statusCode}</span>{' '}
+            <Link to={href('inbound', { source })} onGo={onClose}>
+              Its requests
+            </Link>
+          </p>
+          {result.answer && <MaybeJson text={result.answer} what="answer" />}
+        </section>
+      )}
+    </FormDialog>
   )
 }
 
@@ -132,7 +204,6 @@ const adviceOf = ({ reason, source }: InboundRequest): string =>
 
 function InboundDialog({ request, onClose }: { request: InboundRequest; onClose: () => void }) {
   const { may, session } = useSession()
-  const { tone, word } = outcomeOf(request.outcome)
   const { busy, problem, run } = useChange('inbound.replay', () => {
     say('Published again, as a new event')
     onClose()
@@ -147,7 +218,7 @@ function InboundDialog({ request, onClose }: { request: InboundRequest; onClose:
         )}
         <Facts
           rows={[
-            ['Outcome', <Badge tone={tone}>{word}</Badge>],
+            ['Outcome', <Outcome of={request} />],
             ['Came', <ExactTime at={request.at} fine />],
             ['Took', duration(request.durationMs)],
             ['Size', bytes(request.bytes)],

@@ -118,6 +118,25 @@ export const TextArea = ({
   </Frame>
 )
 
+/** JSON that is typed; `read` gives what it is made into, or says what is wrong with it. */
+export function useJsonDraft() {
+  const [value, setValue] = useState('')
+  const [problem, setProblem] = useState<string>()
+  const onValue = (text: string) => {
+    setValue(text)
+    setProblem(undefined)
+  }
+  const read = <Made,>(make: (json: unknown) => Made): Made | undefined => {
+    try {
+      return make(value.trim() === '' ? undefined : JSON.parse(value))
+    } catch (error) {
+      setProblem(`This is not JSON: ${(error as Error).message}`)
+      return undefined
+    }
+  }
+  return { field: { value, onValue, problem }, read }
+}
+
 export interface Choice {
   value: string
   label: string

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey } from '../../server/contract.ts'
+import type { ListedKey } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
 import { href } from '../../state/router.ts'
 import { keyState } from '../../text/states.ts'
@@ -39,6 +39,11 @@ const FILTERS = [
     shown: daysSince,
     read: daysAgo,
   },
+  {
+    name: 'expiresWithinDays',
+    label: 'Expiry',
+    choices: ['7', '30', '90'].map((days) => ({ value: days, label: `Within ${days} days` })),
+  },
   TENANT,
   {
     name: 'prefix',
@@ -50,10 +55,16 @@ const FILTERS = [
   { name: 'userId', label: 'User id', more: true },
 ]
 
+const keysInput = ({ expiresWithinDays: days, ...given }: Partial<Record<string, string>>) => ({
+  ...given,
+  ...(days && { expiresWithinDays: Number(days) }),
+  include: 'usage',
+})
+
 export function KeysScreen() {
   const { may } = useSession()
   const [making, setMaking] = useState(false)
-  const list = useList('keys.list', FILTERS, (given) => ({ ...given, include: 'usage' }))
+  const list = useList('keys.list', FILTERS, keysInput)
   const add = may('keys:write') && (
     <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
       New key
@@ -81,7 +92,18 @@ export function KeysScreen() {
   )
 }
 
-const COLUMNS: readonly Column<ApiKey>[] = [
+/** Not on the page of its owner. */
+export const OWNER: Column<ListedKey> = {
+  name: 'Owner',
+  cell: ({ userId, owner }) =>
+    owner !== null && (
+      <Link to={href(`users/${userId}`)} class="cut">
+        <bdi>{owner}</bdi>
+      </Link>
+    ),
+}
+
+const COLUMNS: readonly Column<ListedKey>[] = [
   {
     name: 'Key',
     kind: 'main',
@@ -106,6 +128,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
       scopes.length > 0 ? <Tags of={scopes} most={2} /> : <span class="faint">none</span>,
   },
   { name: 'Used', cell: (row) => <MostUsed of={row} /> },
+  OWNER,
   { name: 'Tenant', operators: true, cell: ({ tenant }) => <TenantName of={tenant} /> },
   { name: 'Expires', kind: 'end', isLeast: true, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
   { name: 'Last used', kind: 'end', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
@@ -114,5 +137,5 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 export const KEYS_TABLE = {
   label: 'API keys',
   columns: COLUMNS,
-  to: ({ id }: ApiKey): string => href(`keys/${id}`),
+  to: ({ id }: ListedKey): string => href(`keys/${id}`),
 }

@@ -1,6 +1,6 @@
-/** Webhooks and dead letters that need a person's attention, each with a link to its screen. */
+/** Webhooks, dead letters, sources and keys that need a person's attention, each with a link to its screen. */
 import type { ComponentChildren } from 'preact'
-import type { Attempt, Count, Webhook, WebhookState } from '../../server/contract.ts'
+import type { Attempt, CallResult, Count, Webhook, WebhookState } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
 import { useSources, useWebhooks, webhookName } from '../../state/names.ts'
 import { useCall } from '../../state/queries.ts'
@@ -21,69 +21,110 @@ interface AttentionItem {
 }
 
 const MOST = 6
+const SOON_DAYS = 7
+const MOST_KEYS = 3
 
-/** What is shown are the newest of each kind; the counts are of all. */
+/** What is shown are the newest of each kind, the worst first; the counts are of all. */
 export function Attention() {
   const { session, may } = useSession()
+  const { auth, webhooks } = session.features
+  const soon = { expiresWithinDays: SOON_DAYS, limit: MOST_KEYS }
+  const expiring = useCall('keys.list', auth && may('keys:read') ? soon : null)
   const sources = useSources()
   const names = useWebhooks()
-  const any = useCall('webhooks.list', { limit: 1 })
-  const disabled = useWebhooksOf('disabled')
-  const failing = useWebhooksOf('failing')
-  const readable = may('deliveries:read')
+  const sees = webhooks && may('webhooks:read')
+  const disabled = useWebhooksOf('disabled', sees)
+  const failing = useWebhooksOf('failing', sees)
+  const readable = sees && may('deliveries:read')
   const letters = useCall('deadLetters.list', readable ? { limit: 200 } : null)
   const letterCount = useCall('deadLetters.count', readable ? {} : null)
-  if (!any.data || !disabled || !failing) return null
-  if (any.data.items.length === 0 && session.can.includes('webhooks:write')) {
-    return (
-      <Note
-        kind="info"
-        action={
-          <ButtonLink to={href('webhooks/new')} kind="primary">
-            Create the first
-          </ButtonLink>
-        }
-      >
-        No webhook is registered yet: events have nowhere to go.
-      </Note>
-    )
-  }
-  const known = [...disabled.items, ...failing.items, ...names.items]
+  if (sees && (names.whole === undefined || !disabled || !failing)) return null
+  const unwell = [...(disabled?.items ?? []), ...(failing?.items ?? [])]
   const items = [
-    ...failingWebhooks([...disabled.items, ...failing.items]),
-    ...deadLetters(letters.data?.items ?? [], letters.data?.next === null, known),
+    ...keysThatEnd(expiring.data),
+    ...failingWebhooks(unwell),
+    ...deadLetters(letters.data?.items ?? [], letters.data?.next === null, [
+      ...unwell,
+      ...names.items,
+    ]),
     ...sourcesToLookAt(sources),
-  ]
-  if (items.length === 0) return null
+  ].toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'))
   return (
-    <Panel title="Needs attention">
-      <ul class="attention">
-        {items.slice(0, MOST).map(({ key, tone, word, what, to, action }) => (
-          <li key={key}>
-            <span class="matter">
-              <Badge tone={tone}>{word}</Badge> <span>{what}</span>
-            </span>
-            <ButtonLink to={to}>{action}</ButtonLink>
-          </li>
-        ))}
-      </ul>
-      <p class="hint in-all">
-        In all:{' '}
-        <Link to={href('webhooks', { state: 'disabled' })}>{`${numbered(disabled)} disabled`}</Link>
-        , <Link to={href('webhooks', { state: 'failing' })}>{`${numbered(failing)} failing`}</Link>
-        {letterCount.data && (
-          <>
-            , <Link to={href('dead-letters')}>{`${numbered(letterCount.data)} dead letters`}</Link>
-          </>
-        )}
-      </p>
-    </Panel>
+    <>
+      {sees && names.items.length === 0 && session.can.includes('webhooks:write') && (
+        <Note
+          kind="info"
+          action={
+            <ButtonLink to={href('webhooks/new')} kind="primary">
+              Create the first
+            </ButtonLink>
+          }
+        >
+          No webhook is registered yet: events have nowhere to go.
+        </Note>
+      )}
+      {items.length > 0 && (
+        <Panel title="Needs attention">
+          <ul class="attention">
+            {items.slice(0, MOST).map(({ key, tone, word, what, to, action }) => (
+              <li key={key}>
+                <span class="matter">
+                  <Badge tone={tone}>{word}</Badge> <span>{what}</span>
+                </span>
+                <ButtonLink to={to}>{action}</ButtonLink>
+              </li>
+            ))}
+          </ul>
+          {disabled && failing && (
+            <p class="hint in-all">
+              In all:{' '}
+              <Link
+                to={href('webhooks', { state: 'disabled' })}
+              >{`${numbered(disabled)} disabled`}</Link>
+              ,{' '}
+              <Link
+                to={href('webhooks', { state: 'failing' })}
+              >{`${numbered(failing)} failing`}</Link>
+              {letterCount.data && (
+                <>
+                  ,{' '}
+                  <Link
+                    to={href('dead-letters')}
+                  >{`${numbered(letterCount.data)} dead letters`}</Link>
+                </>
+              )}
+            </p>
+          )}
+        </Panel>
+      )}
+    </>
   )
 }
 
-function useWebhooksOf(state: WebhookState) {
-  const newest = useCall('webhooks.list', { state, limit: MOST })
-  const count = useCall('webhooks.count', { state })
+/** One line for all: a host may give keys for a week. */
+function keysThatEnd(keys: CallResult<'keys.list'> | undefined): AttentionItem[] {
+  if (!keys || keys.items.length === 0) return []
+  const isMore = keys.next !== null
+  return [
+    {
+      key: 'expiring',
+      tone: 'warn',
+      word: `${isMore ? 'at least ' : ''}${plural(keys.items.length, 'key expires', 'keys expire')}`,
+      what: keys.items.map(({ id, label, keyPrefix, expiresAt }, at) => (
+        <span key={id}>
+          {at > 0 && ', '}
+          <bdi>{label ?? `${keyPrefix}…`}</bdi> {ago(expiresAt ?? '')}
+        </span>
+      )),
+      to: href('keys', { expiresWithinDays: String(SOON_DAYS) }),
+      action: 'Look',
+    },
+  ]
+}
+
+function useWebhooksOf(state: WebhookState, sees: boolean) {
+  const newest = useCall('webhooks.list', sees ? { state, limit: MOST } : null)
+  const count = useCall('webhooks.count', sees ? { state } : null)
   return newest.data && count.data && { ...newest.data, ...count.data }
 }
 
@@ -91,44 +132,36 @@ const numbered = ({ count, atLeast }: Count): string =>
   atLeast ? `more than ${count}` : String(count)
 
 /** Sources whose requests were refused within a day, or that send nothing any more. */
-const sourcesToLookAt = (sources: ReturnType<typeof useSources>): AttentionItem[] =>
-  sources.flatMap(({ source, acceptedAt, isQuiet, refused }): AttentionItem[] => {
+function* sourcesToLookAt(sources: ReturnType<typeof useSources>): Generator<AttentionItem> {
+  for (const { source, acceptedAt, isQuiet, refused } of sources) {
     const item = { tone: 'warn', action: 'Look' } as const
-    const since = acceptedAt ? `, last accepted ${ago(acceptedAt)}` : ''
-    return [
-      ...(refused.at
-        ? [
-            {
-              ...item,
-              key: `refused-${source}`,
-              word: `${numbered(refused)} refused`,
-              what: (
-                <>
-                  <bdi>{source}</bdi>, last {ago(refused.at)}: <bdi>{refused.reason}</bdi>
-                </>
-              ),
-              to: href('inbound', { source, outcome: 'refused' }),
-            },
-          ]
-        : []),
-      ...(isQuiet
-        ? [
-            {
-              ...item,
-              key: `quiet-${source}`,
-              word: 'Quiet',
-              what: (
-                <>
-                  <bdi>{source}</bdi>
-                  {since}: it usually sends more often
-                </>
-              ),
-              to: href('inbound', { source }),
-            },
-          ]
-        : []),
-    ]
-  })
+    if (refused.at)
+      yield {
+        ...item,
+        key: `refused-${source}`,
+        word: `${numbered(refused)} refused`,
+        what: (
+          <>
+            <bdi>{source}</bdi>, last {ago(refused.at)}: <bdi>{refused.reason}</bdi>
+          </>
+        ),
+        to: href('inbound', { source, outcome: 'refused' }),
+      }
+    if (isQuiet)
+      yield {
+        ...item,
+        key: `quiet-${source}`,
+        word: 'Quiet',
+        what: (
+          <>
+            <bdi>{source}</bdi>
+            {acceptedAt ? `, last accepted ${ago(acceptedAt)}` : ''}: it usually sends more often
+          </>
+        ),
+        to: href('inbound', { source }),
+      }
+  }
+}
 
 /** Who is of a tenant sees no other. */
 function OfTenant({ name }: { name: string }) {
@@ -149,30 +182,25 @@ const nameOf = ({ label, url, tenant }: Webhook) => (
   </>
 )
 
-function failingWebhooks(webhooks: readonly Webhook[]): AttentionItem[] {
-  return webhooks.flatMap((webhook): AttentionItem[] => {
+function* failingWebhooks(webhooks: readonly Webhook[]): Generator<AttentionItem> {
+  for (const webhook of webhooks) {
     const { id, active, disabledReason, disabledAt, failingSince } = webhook
     const to = href(`webhooks/${id}`)
-    if (!active && disabledReason) {
-      const since = disabledAt ? ` ${ago(disabledAt)}` : ''
-      return [
-        {
-          key: id,
-          tone: 'bad',
-          word: 'Disabled',
-          what: (
-            <>
-              {nameOf(webhook)} was disabled{since}
-            </>
-          ),
-          to,
-          action: 'Look and resume',
-        },
-      ]
-    }
-    if (!active || !failingSince) return []
-    return [
-      {
+    if (!active && disabledReason)
+      yield {
+        key: id,
+        tone: 'bad',
+        word: 'Disabled',
+        what: (
+          <>
+            {nameOf(webhook)} was disabled{disabledAt ? ` ${ago(disabledAt)}` : ''}
+          </>
+        ),
+        to,
+        action: 'Look and resume',
+      }
+    else if (active && failingSince)
+      yield {
         key: id,
         tone: 'warn',
         word: 'Failing',
@@ -183,9 +211,8 @@ function failingWebhooks(webhooks: readonly Webhook[]): AttentionItem[] {
         ),
         to: `${to}/deliveries`,
         action: 'See why',
-      },
-    ]
-  })
+      }
+  }
 }
 
 /** `isAll`: there are no others. */

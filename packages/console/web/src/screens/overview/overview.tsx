@@ -27,7 +27,7 @@ export function OverviewScreen() {
       }
     >
       {seesDeliveries && <Figures stats={stats} />}
-      {webhooks && may('webhooks:read') && <Attention />}
+      <Attention />
       {seesDeliveries && <DeliveryCharts stats={stats} hasChoice={false} />}
       <Traffic />
     </Screen>

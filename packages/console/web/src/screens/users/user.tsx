@@ -9,7 +9,7 @@ import { Panel, Screen } from '../../ui/layout.tsx'
 import { Answered, Empty } from '../../ui/notes.tsx'
 import { PagedTable } from '../../ui/table.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
-import { KEYS_TABLE } from '../keys/keys.tsx'
+import { KEYS_TABLE, OWNER } from '../keys/keys.tsx'
 import { NewKeyDialog } from '../keys/new-key.tsx'
 
 export function UserScreen({ id }: { id: string }) {
@@ -57,6 +57,7 @@ export function UserScreen({ id }: { id: string }) {
             <Panel title="API keys" flush>
               <PagedTable
                 {...KEYS_TABLE}
+                columns={KEYS_TABLE.columns.filter((column) => column !== OWNER)}
                 pages={keys}
                 empty={<Empty title="No keys yet" action={add} />}
               />
