@@ -4,7 +4,7 @@ import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
 import { MOST_COUNTED, QUEUE, waitingOf } from '../delivery-queue.ts'
 import { publishLifecycle } from '../lifecycle-events.ts'
 import { recoverMissed } from '../recover-missing.ts'
-import { missedSince } from '../../tables/missed-since.ts'
+import { missedSince } from '../../tables/webhook-health.ts'
 import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
 import type { StoredWebhook } from '../../tables/webhook-row.ts'
 import { auditChange } from '../audit.ts'
@@ -63,7 +63,7 @@ export async function resumeFailing(
   afterCommit: AfterCommit = (run) => core.afterCommit(db, run),
 ): Promise<void> {
   const { id, disabledAt } = before
-  const since = disabledAt === null ? null : await missedSince(db, id, disabledAt)
+  const since = await missedSince(db, id)
   const missed = since === null ? null : await recoverMissed(core, db, id, since)
   await publishLifecycle(core, db, 'svc.webhook.recovered', async () => {
     const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
