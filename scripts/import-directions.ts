@@ -190,7 +190,7 @@ export const importDirections: OxlintOverride[] = [
       'packages/webhooks/src/{errors,schema-pieces,schemas,*-schemas}.ts',
       'packages/webhooks/src/outbound/{filter,settings,transforms}/**',
       'packages/webhooks/src/outbound/delivery/{ed25519,outcome-of-answer,sign}.ts',
-      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,webhook-url}.ts',
+      'packages/webhooks/src/outbound/http/blocked-addresses.ts',
     ],
     webhooks,
     pure,

@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { verifyDelivery } from '@svc/receiver'
-import { createAddressFilter } from '../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import { ResponseText } from '../../packages/webhooks/src/outbound/http/post.ts'
 import {
+  createAddressFilter,
   literalAddress,
   urlProblem,
-} from '../../packages/webhooks/src/outbound/http/webhook-url.ts'
+} from '../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import { ResponseText } from '../../packages/webhooks/src/outbound/http/post.ts'
 import { outcomeOfAnswer } from '../../packages/webhooks/src/outbound/delivery/outcome-of-answer.ts'
 import { signingHeaders } from '../../packages/webhooks/src/outbound/delivery/sign.ts'
 import { headerNames } from '../../packages/webhooks/src/outbound/settings/header-names.ts'

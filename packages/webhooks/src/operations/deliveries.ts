@@ -31,9 +31,8 @@ import { tracedAttempt } from '../outbound/delivery/delivery-telemetry.ts'
 import { TEST_EVENT, type DescribedEvent } from '../outbound/described-event.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'
-import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
+import { urlProblem, type IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import type { Post } from '../outbound/http/post.ts'
-import { urlProblem } from '../outbound/http/webhook-url.ts'
 import { TestInput } from '../schemas.ts'
 import {
   DeliverInput,

@@ -29,8 +29,7 @@ import { MOST_COUNTED, QUEUE, SUBSCRIPTION, withWaiting } from '../outbound/deli
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import type { SigningKeys } from '../outbound/delivery/ed25519.ts'
 import { skippedRows } from '../outbound/delivery/log-entry.ts'
-import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
-import { urlProblem } from '../outbound/http/webhook-url.ts'
+import { urlProblem, type IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import { maskedHeaders } from '../outbound/settings/custom-headers.ts'
 import { assertSecret, newSecret } from '../outbound/settings/secret.ts'
 import {

@@ -1,7 +1,7 @@
 import { storableText, traceHeadersOf } from '@svc/core/internal'
 import type { HealthWatch } from '../health/health-watch.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
-import type { Connected } from '../http/connecting.ts'
+import type { Connected } from '../http/guarded-agent.ts'
 import type { PostResult, ResponseHeaders } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
