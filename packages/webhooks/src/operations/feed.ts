@@ -39,8 +39,7 @@ import { parsedExactly } from '../exact-json.ts'
 import { onlyFields } from '../outbound/settings/fields.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { findUpdateTimes, findWebhook } from '../tables/webhooks.ts'
-import { operation, type Caller } from './caller.ts'
-import { assertMayReceive, isHidden } from './key-events.ts'
+import { operation, assertMayReceive, isHidden, type Caller } from './caller.ts'
 
 const DEFAULT_LIMIT = 100
 const START = 'start'

@@ -22,7 +22,7 @@ import {
   ResumeAllInput,
 } from '../handler-schemas.ts'
 import { RedriveResult } from '../delivery-schemas.ts'
-import { pauseDeliveries, pausesChanged, resumeDeliveries } from '../outbound/pause.ts'
+import { setDeliveriesPaused } from '../outbound/pause.ts'
 import { operation, type Caller } from './caller.ts'
 
 /** Only an operator with `admin`: a payload may be of any tenant, and an error of any part of the host. */
@@ -34,19 +34,12 @@ function assertOperator({ reach }: Caller): void {
 }
 
 export function handlerOperations(core: Core) {
-  async function audit(
+  const audit = (
     db: Db,
     { origin = BY_PROCESS }: Caller,
-    action: string,
     subscription: string,
-    {
-      tenant,
-      changes,
-    }: { tenant: string | null; changes: Record<string, { from: unknown; to: unknown }> },
-  ): Promise<void> {
-    const target = { kind: 'subscription', id: subscription } as const
-    await insertAudit(db, origin, [{ tenant, action: `subscription.${action}`, target, changes }])
-  }
+    row: Pick<Parameters<typeof insertAudit>[2][number], 'tenant' | 'action' | 'changes'>,
+  ) => insertAudit(db, origin, [{ ...row, target: { kind: 'subscription', id: subscription } }])
 
   /** @throws SubscriptionNotFound */
   async function assertSubscription(subscription: string): Promise<void> {
@@ -54,16 +47,24 @@ export function handlerOperations(core: Core) {
     throw new SubscriptionNotFound(subscription)
   }
 
-  async function auditPause(
-    db: Db,
-    { origin = BY_PROCESS }: Caller,
-    action: 'pause-all' | 'resume-all',
-    { tenant, reason }: { tenant: string | null; reason: string | null },
-  ): Promise<void> {
-    const paused = { from: action === 'resume-all', to: action === 'pause-all' }
-    const changes = { paused, ...(reason !== null && { reason: { from: null, to: reason } }) }
-    const target = { kind: 'tenant', id: tenant ?? '*' } as const
-    await insertAudit(db, origin, [{ tenant, action: `webhook.${action}`, target, changes }])
+  async function setPaused(
+    by: Caller,
+    paused: boolean,
+    tenant: string | null,
+    reason: string | null,
+  ): Promise<PausedAnswer> {
+    assertOperator(by)
+    await core.within(by.db, async (db) => {
+      if (!(await setDeliveriesPaused(core, db, paused, tenant, reason))) return
+      const changes = {
+        paused: { from: !paused, to: paused },
+        ...(reason !== null && { reason: { from: null, to: reason } }),
+      }
+      const target = { kind: 'tenant', id: tenant ?? '*' } as const
+      const action = paused ? 'webhook.pause-all' : 'webhook.resume-all'
+      await insertAudit(db, by.origin ?? BY_PROCESS, [{ tenant, action, target, changes }])
+    })
+    return { paused }
   }
 
   return {
@@ -104,9 +105,8 @@ export function handlerOperations(core: Core) {
         await assertSubscription(subscription)
         const { redriven } = await core.handlers.redrive(subscription, { ids })
         const changes = { redriven: { from: null, to: redriven } }
-        await core.transaction((db) =>
-          audit(db, by, 'redrive', subscription, { tenant: null, changes }),
-        )
+        const row = { tenant: null, action: 'subscription.redrive', changes }
+        await core.transaction((db) => audit(db, by, subscription, row))
         return { redriven }
       },
     }),
@@ -121,15 +121,7 @@ export function handlerOperations(core: Core) {
           config: ADMIN,
         },
       },
-      async run(by, { tenant = null, reason = null }) {
-        assertOperator(by)
-        await core.within(by.db, async (db) => {
-          core.afterCommit(db, () => pausesChanged(core))
-          if (!(await pauseDeliveries(core, db, tenant, reason))) return
-          await auditPause(db, by, 'pause-all', { tenant, reason })
-        })
-        return { paused: true }
-      },
+      run: (by, { tenant = null, reason = null }) => setPaused(by, true, tenant, reason),
     }),
 
     resumeAll: operation({
@@ -142,15 +134,7 @@ export function handlerOperations(core: Core) {
           config: ADMIN,
         },
       },
-      async run(by, { tenant = null }) {
-        assertOperator(by)
-        await core.within(by.db, async (db) => {
-          core.afterCommit(db, () => pausesChanged(core))
-          if (!(await resumeDeliveries(core, db, tenant))) return
-          await auditPause(db, by, 'resume-all', { tenant, reason: null })
-        })
-        return { paused: false }
-      },
+      run: (by, { tenant = null }) => setPaused(by, false, tenant, null),
     }),
 
     pauseHandler: operation({
@@ -208,7 +192,8 @@ export function handlerOperations(core: Core) {
           if (!deleted) throw new DeadLetterNotFound(given.slice(0, 40))
           const { subscription, tenant, event, eventId } = deleted
           const changes = { event: { from: event, to: null }, eventId: { from: eventId, to: null } }
-          await audit(db, by, 'delete-dead-letter', subscription, { tenant, changes })
+          const action = 'subscription.delete-dead-letter'
+          await audit(db, by, subscription, { tenant, action, changes })
         })
       },
     }),

@@ -27,12 +27,11 @@ import {
   RecoveryId,
   WebhookRecovery,
 } from '../recovery-schemas.ts'
-import { findSentWebhooks, findWebhook, keepWebhook } from '../tables/webhooks.ts'
+import { findSentWebhooks, keepWebhook } from '../tables/webhooks.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditWork } from '../outbound/audit.ts'
-import { operation, type Caller } from './caller.ts'
-import { assertMayReceive, mayReceive } from './key-events.ts'
-import { existing, webhookIdOf } from './webhooks.ts'
+import { operation, assertMayReceive, mayReceive, type Caller } from './caller.ts'
+import { foundWebhook, webhookIdOf } from './webhooks.ts'
 
 /** `isAll`: whether there are no more. */
 interface Counted {
@@ -76,8 +75,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     { tenant, ...input }: Static<typeof ListedRecoveries> & { id?: string },
   ): Promise<WebhookRecovery[]> {
     const { webhookId: given, ...page } = input
-    const webhookId = webhookIdOf(given)
-    const webhook = existing(webhookId, await findWebhook(core.readDb, webhookId, by.reach))
+    const webhook = await foundWebhook(core.readDb, given, by)
     assertMayReceive(by, webhook.events)
     const narrowed = narrowedReach(by.reach, tenant)
     if (narrowed === undefined || !reaches(narrowed, webhook.tenant)) return []
@@ -119,7 +117,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     isTime = true,
   ): Promise<Counted & { id: string }> {
     const { what, since } = asked
-    const webhook = existing(id, await findWebhook(db, id, by.reach))
+    const webhook = await foundWebhook(db, id, by)
     assertMayReceive(by, webhook.events)
     const recovery = await core.queues.recover(db, { ...asked, recipient: id })
     const isMissing = what === 'missing'
@@ -163,7 +161,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     const isFound = new Set(found.map(({ id }) => id))
     for (const id of ids) {
       if (isFound.has(id)) continue
-      existing(id, await findWebhook(db, id, by.reach))
+      await foundWebhook(db, id, by)
       throw new NoUrl(id)
     }
     for (const { events } of found) assertMayReceive(by, events)
@@ -185,7 +183,7 @@ export function recoveryOperations(core: Core, logDays: number) {
       async run(by, { dryRun = false, ...input }) {
         const id = webhookIdOf(input.id)
         const asked = askedOf(input)
-        const found = existing(id, await findWebhook(by.db ?? core.readDb, id, by.reach))
+        const found = await foundWebhook(by.db ?? core.readDb, id, by)
         assertMayReceive(by, found.events)
         if (found.url === null) throw new NoUrl(id)
         const seen = await counted(found, asked, dryRun)

@@ -3,8 +3,7 @@ import { narrowedReach, type Core, type Db } from '@svc/core/internal'
 import { InvalidSpan, TooManyPoints } from '../errors.ts'
 import { Stats, StatsQuery } from '../stats-schemas.ts'
 import { BOUNDS, readStats, type StatsRow, type StatsSelection } from '../tables/stats.ts'
-import { operation } from './caller.ts'
-import { hiddenFrom } from './key-events.ts'
+import { operation, hiddenFrom } from './caller.ts'
 
 const MINUTE_MS = 60_000
 const STEP_MS = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: 24 * 60 * MINUTE_MS }

@@ -1,14 +1,56 @@
-/** Makes webhooks active again that were disabled as failing. */
-import { setTimeout as wait } from 'node:timers/promises'
+/** Makes webhooks inactive that fail, or whose receiver is gone, and active again those that were disabled as failing. */
 import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
-import { MOST_COUNTED, QUEUE, waitingOf } from '../delivery-queue.ts'
+import { findLastFailures } from '../../tables/delivery-log.ts'
 import { publishLifecycle } from '../lifecycle-events.ts'
+import { deactivateWebhooks, missedSince } from '../../tables/webhook-health.ts'
+import { auditChange } from '../audit.ts'
+import { pause, resume } from '../pause.ts'
+import { MOST_COUNTED, waitingOf, QUEUE } from '../delivery-queue.ts'
+import { setTimeout as wait } from 'node:timers/promises'
 import { recoverMissed } from '../recover-missing.ts'
-import { missedSince } from '../../tables/webhook-health.ts'
 import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
 import type { StoredWebhook } from '../../tables/webhook-row.ts'
-import { auditChange } from '../audit.ts'
-import { resume } from '../pause.ts'
+
+// Makes webhooks inactive that fail, or whose receiver is gone.
+
+/**
+ * Makes webhooks inactive; those that are so already stay as they are. After the commit the caller
+ * notifies the pumps: `core.queues.recipientsChanged(QUEUE)`. `isSilent`: whether no lifecycle event is
+ * published of a webhook.
+ */
+export async function disable(
+  core: Core,
+  db: Db,
+  given: string[],
+  reason: 'failing' | 'gone',
+  isSilent: (id: string) => boolean = () => false,
+): Promise<void> {
+  if (given.length === 0) return
+  const disabled = await deactivateWebhooks(db, given, reason)
+  for (const { webhook } of disabled) {
+    await pause(core, db, webhook.id)
+    const before = { ...webhook, active: true, disabledAt: null, disabledReason: null }
+    await auditChange(db, BY_SYSTEM, 'disable', before, webhook)
+  }
+  const told = disabled.filter(({ webhook }) => !isSilent(webhook.id))
+  if (told.length === 0) return
+  const ids = told.map(({ webhook }) => webhook.id)
+  const waiting = await waitingOf(core, db, ids, MOST_COUNTED)
+  const lastErrors = await findLastFailures(db, ids)
+  const payloads = told.map(({ webhook, failedAttempts }) => ({
+    webhookId: webhook.id,
+    tenant: webhook.tenant,
+    url: webhook.url,
+    reason,
+    failingSince: webhook.failingSince,
+    failedAttempts,
+    waiting: waiting.get(webhook.id) ?? 0,
+    lastError: lastErrors.get(webhook.id) ?? null,
+  }))
+  await publishLifecycle(core, db, 'svc.webhook.disabled', payloads)
+}
+
+// Makes webhooks active again that were disabled as failing.
 
 /** Has the function run after the commit of the transaction. Returns whether it will be. */
 export type AfterCommit = (run: () => void) => boolean
@@ -65,11 +107,11 @@ export async function resumeFailing(
   const { id, disabledAt } = before
   const since = await missedSince(db, id)
   const missed = since === null ? null : await recoverMissed(core, db, id, since)
-  await publishLifecycle(core, db, 'svc.webhook.recovered', async () => {
-    const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
-    const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
-    return [{ ...about, disabledAt: disabledAt ?? '', waiting, recoveryId: missed?.id ?? null }]
-  })
+  const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
+  const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
+  await publishLifecycle(core, db, 'svc.webhook.recovered', [
+    { ...about, disabledAt: disabledAt ?? '', waiting, recoveryId: missed?.id ?? null },
+  ])
   const { hasMore, attemptedBefore } = await core.queues.makeDue(db, QUEUE, id)
   await resume(core, db, after)
   if (!hasMore || afterCommit(() => void makeRestDue(core, id, attemptedBefore))) return
