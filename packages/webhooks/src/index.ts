@@ -64,14 +64,14 @@ export type {
   RecoverManyResult,
   RecoverResult,
   WebhookRecovery,
-} from './recovery-schemas.ts'
+} from './operations/recover.ts'
 export type {
   EventInFeed,
   EventOfId,
   FeedAnswer,
   FeedQuery,
   WebhookFeedQuery,
-} from './feed-schemas.ts'
+} from './operations/feed.ts'
 export type {
   HandlerDeadLetter,
   HandlerPause,
@@ -80,8 +80,8 @@ export type {
   PauseAllInput,
   PausedAnswer,
   ResumeAllInput,
-} from './handler-schemas.ts'
-export type { Stats, StatsQuery } from './stats-schemas.ts'
+} from './operations/handlers.ts'
+export type { Stats, StatsQuery } from './operations/stats.ts'
 export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
 export {
   AddressNotAllowed,

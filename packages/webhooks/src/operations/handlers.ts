@@ -1,29 +1,94 @@
 /** The operations on the dead letters of the host's own handlers: those of `svc.events.subscribe`. */
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import {
   BY_PROCESS,
   EVERYWHERE,
   insertAudit,
   Nothing,
   uuidOf,
+  nullable,
+  STORABLE_TEXT,
+  Tenant,
   type Core,
   type Db,
+  type Input,
 } from '@svc/core/internal'
 import { DeadLetterNotFound, OperatorOnly, SubscriptionNotFound } from '../errors.ts'
-import {
-  HandlerDeadLetter,
-  HandlerDeadLetterId,
-  HandlerPause,
-  HandlerRedrive,
-  HandlerResume,
-  ListedHandlerDeadLetters,
-  PauseAllInput,
-  PausedAnswer,
-  ResumeAllInput,
-} from '../handler-schemas.ts'
 import { RedriveResult } from '../delivery-schemas.ts'
 import { setDeliveriesPaused } from '../outbound/pause.ts'
 import { operation, type Caller } from './caller.ts'
+import { closed, EventName, paged, Time, Uuid } from '../schema-pieces.ts'
+
+const filters = {
+  subscription: Type.Optional(EventName),
+  event: Type.Optional(EventName),
+  since: Type.Optional(Time),
+  until: Type.Optional(Time),
+}
+
+const ListedHandlerDeadLetters = Type.Object({ ...filters, ...paged }, closed)
+/**
+ * Dead letters of a `subscription`, of an `event`, which died from `since` on and before `until`: at most `limit`
+ * of them, those that follow `after`, newest first.
+ */
+export type ListedHandlerDeadLetters = Input<typeof ListedHandlerDeadLetters>
+
+const HandlerDeadLetter = Type.Object({
+  id: Uuid,
+  subscription: Type.String(),
+  event: Type.String(),
+  eventId: Type.String(),
+  tenant: nullable(Type.String({ description: "null for the operator's." })),
+  payload: Type.Unknown({ description: 'null where the event is deleted.' }),
+  attempts: Type.Integer(),
+  error: Type.String({
+    description: 'What the handler threw last; "lost" where its process died.',
+  }),
+  deadAt: Time,
+})
+/** An event that a handler of the host has not handled, after all its attempts. */
+export type HandlerDeadLetter = Static<typeof HandlerDeadLetter>
+
+const HandlerRedrive = Type.Object(
+  {
+    subscription: EventName,
+    ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 1000 })),
+  },
+  closed,
+)
+/** The `subscription` whose dead letters are handled again; with `ids` only those. */
+export type HandlerRedrive = Input<typeof HandlerRedrive>
+
+const Reason = Type.Optional(
+  nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      pattern: STORABLE_TEXT,
+      description: 'Why, for those who see it.',
+    }),
+  ),
+)
+
+const PauseAllInput = Type.Object({ reason: Reason, tenant: Type.Optional(Tenant) }, closed)
+/** Stops all deliveries, or those to the webhooks of a `tenant`, for a `reason`. */
+export type PauseAllInput = Input<typeof PauseAllInput>
+
+const ResumeAllInput = Type.Object({ tenant: Type.Optional(Tenant) }, closed)
+/** Lets deliveries go on: those of a `tenant`, or all, but those of tenants that are paused. */
+export type ResumeAllInput = Input<typeof ResumeAllInput>
+
+const PausedAnswer = Type.Object({ paused: Type.Boolean() })
+/** Whether it is paused now. */
+export type PausedAnswer = Static<typeof PausedAnswer>
+
+const HandlerPause = Type.Object({ subscription: EventName, reason: Reason }, closed)
+/** The `subscription` whose handler is stopped, for a `reason`. */
+export type HandlerPause = Input<typeof HandlerPause>
+
+const HandlerResume = Type.Object({ subscription: EventName }, closed)
+
+const HandlerDeadLetterId = Type.String({ description: 'Id of the dead letter.' })
 
 /** Only an operator with `admin`: a payload may be of any tenant, and an error of any part of the host. */
 const ADMIN = { scopes: ['admin'] }

@@ -100,16 +100,15 @@ export async function countWebhooks(
   return (rows[0] as { count: number }).count
 }
 
+const ONE = `select ${COLUMNS} from svc."__svc.webhooks.registrations"
+  where id = $1 and ${withinReach('tenant', '$2')}`
+
 export async function findWebhook(
   db: Db,
   id: string,
   reach: Reach,
 ): Promise<StoredWebhook | undefined> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.registrations"
-      where id = $1 and ${withinReach('tenant', '$2')}`,
-    [id, reach],
-  )
+  const { rows } = await db.query(ONE, [id, reach])
   return rows[0] && asWebhook(rows[0])
 }
 
@@ -148,11 +147,7 @@ export async function lockWebhook(
   id: string,
   reach: Reach,
 ): Promise<StoredWebhook | undefined> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.registrations"
-      where id = $1 and ${withinReach('tenant', '$2')} for update`,
-    [id, reach],
-  )
+  const { rows } = await db.query(`${ONE} for update`, [id, reach])
   return rows[0] && asWebhook(rows[0])
 }
 
