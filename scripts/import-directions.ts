@@ -37,7 +37,6 @@ import {
   routes,
   screens,
   standsAlone,
-  stats,
   tables,
   undici,
   type Refused,
@@ -171,7 +170,6 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/webhooks/src/inbound/**'], webhooks, upwards, outbound),
   imports(['packages/webhooks/src/outbound/**'], webhooks, upwards, inbound),
   imports(['packages/webhooks/src/outbound/health/**'], webhooks, upwards, inbound, delivery),
-  imports(['packages/webhooks/src/stats/**'], webhooks, upwards, inbound, outbound, http),
   imports(
     ['packages/webhooks/src/outbound/http/**'],
     pgBoss,
@@ -184,13 +182,13 @@ export const importDirections: OxlintOverride[] = [
     delivery,
     tables,
   ),
-  imports(['packages/webhooks/src/tables/**'], webhooks, upwards, inbound, outbound, stats, http),
+  imports(['packages/webhooks/src/tables/**'], webhooks, upwards, inbound, outbound, http),
   imports(
     [
       'packages/webhooks/src/{errors,schema-pieces,schemas,*-schemas}.ts',
       'packages/webhooks/src/outbound/{filter,settings,transforms}/**',
-      'packages/webhooks/src/outbound/delivery/{ed25519,outcome-of-answer,sign}.ts',
-      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,webhook-url}.ts',
+      'packages/webhooks/src/outbound/delivery/ed25519.ts',
+      'packages/webhooks/src/outbound/http/blocked-addresses.ts',
     ],
     webhooks,
     pure,

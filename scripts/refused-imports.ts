@@ -77,7 +77,7 @@ export const insides = refuse(
 export const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
 
 // Within a package, from the outside to the inside: index → plugin → routes → operations → guard,
-// inbound, outbound → limits, usage, stats → tables → pure modules. No two folders import each
+// inbound, outbound → limits, usage → tables → pure modules. No two folders import each
 // other.
 export const index = refuse(
   '^(\\.\\.?/)+(index|internal)\\.ts$',
@@ -103,7 +103,6 @@ export const outbound = refuse(
 )
 export const tables = refuse('^(\\.\\.?/)+tables/', 'A route calls operations, which call tables.')
 export const limits = refuse('^(\\.\\.?/)+(limits|usage)/', 'Limits and usage are built on tables.')
-export const stats = refuse('^(\\.\\.?/)+stats/', 'Statistics are built on tables.')
 export const screens = refuse(
   '^(\\.\\.?/)+(calls|live|page)/',
   'The operations of the page are built on tables and access.',

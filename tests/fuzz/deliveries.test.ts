@@ -3,14 +3,14 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { verifyDelivery } from '@svc/receiver'
-import { createAddressFilter } from '../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import { ResponseText } from '../../packages/webhooks/src/outbound/http/post.ts'
 import {
+  createAddressFilter,
   literalAddress,
   urlProblem,
-} from '../../packages/webhooks/src/outbound/http/webhook-url.ts'
-import { outcomeOfAnswer } from '../../packages/webhooks/src/outbound/delivery/outcome-of-answer.ts'
-import { signingHeaders } from '../../packages/webhooks/src/outbound/delivery/sign.ts'
+} from '../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import { ResponseText } from '../../packages/webhooks/src/outbound/http/post.ts'
+import { outcomeOfAnswer } from '../../packages/webhooks/src/outbound/delivery/attempt.ts'
+import { signingHeaders } from '../../packages/webhooks/src/outbound/delivery/request.ts'
 import { headerNames } from '../../packages/webhooks/src/outbound/settings/header-names.ts'
 import { assertSecret } from '../../packages/webhooks/src/outbound/settings/secret.ts'
 import { assertCustomHeaders } from '../../packages/webhooks/src/outbound/settings/custom-headers.ts'

@@ -59,7 +59,7 @@ const BOUNDS: Record<string, [file: string, meanings: Record<string, string>][]>
     ],
   ],
   'Webhooks out': [
-    ['webhooks/src/outbound/http/webhook-url.ts', { MAX_URL_LENGTH: 'The URL of a webhook' }],
+    ['webhooks/src/outbound/http/blocked-addresses.ts', { MAX_URL_LENGTH: 'The URL of a webhook' }],
     [
       'webhooks/src/outbound/http/post.ts',
       {
@@ -97,7 +97,7 @@ const BOUNDS: Record<string, [file: string, meanings: Record<string, string>][]>
       },
     ],
     [
-      'webhooks/src/stats/roll-up.ts',
+      'webhooks/src/start-outbound.ts',
       {
         MINUTES_KEPT_DAYS: 'How long statistics by minute are kept',
         HOURS_KEPT_DAYS: 'How long those by hour are kept',

@@ -43,10 +43,8 @@ create table svc."__svc.webhooks.registrations" (
   warned_at timestamptz,
   -- Of a disabled webhook: no probe before this moment.
   probe_after timestamptz,
-  -- Of a webhook that was disabled: from when it may have missed events, to the disabling. That begins
-  -- with the oldest transaction that was open then, at most five minutes before it: the time of an event
-  -- is the begin of its transaction.
-  missed_until_disabled tstzrange,
+  -- Of a webhook that was disabled: since when it may have missed events.
+  missed_since timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   -- What it is found by.

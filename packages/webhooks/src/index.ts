@@ -5,7 +5,7 @@ import './operations/svc-webhooks.ts'
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { Ed25519Options, InboundLogOptions, SvcWebhooksOptions } from './options.ts'
 export type { AutoDisableOptions } from './outbound/health/auto-disable-options.ts'
-export type { ProxyOptions } from './outbound/http/proxy-options.ts'
+export type { ProxyOptions } from './outbound/http/proxy.ts'
 export type {
   DeliveryDead,
   LastError,
@@ -65,14 +65,14 @@ export type {
   RecoverManyResult,
   RecoverResult,
   WebhookRecovery,
-} from './recovery-schemas.ts'
+} from './operations/recover.ts'
 export type {
   EventInFeed,
   EventOfId,
   FeedAnswer,
   FeedQuery,
   WebhookFeedQuery,
-} from './feed-schemas.ts'
+} from './operations/feed.ts'
 export type {
   HandlerDeadLetter,
   HandlerPause,
@@ -81,8 +81,8 @@ export type {
   PauseAllInput,
   PausedAnswer,
   ResumeAllInput,
-} from './handler-schemas.ts'
-export type { Stats, StatsQuery } from './stats-schemas.ts'
+} from './operations/handlers.ts'
+export type { Stats, StatsQuery } from './operations/stats.ts'
 export type {
   ConfiguredSource,
   InboundFilter,

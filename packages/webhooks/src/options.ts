@@ -17,7 +17,7 @@ import {
   type AutoDisableOptions,
 } from './outbound/health/auto-disable-options.ts'
 import { isAddress, isNetwork } from './outbound/http/blocked-addresses.ts'
-import { resolveProxy, type ProxyOptions } from './outbound/http/proxy-options.ts'
+import { resolveProxy, type ProxyOptions } from './outbound/http/proxy.ts'
 import { DEFAULT_PREFIX, isHeaderPrefix } from './outbound/settings/header-names.ts'
 import { BUILT_IN } from './outbound/transforms/built-in.ts'
 import {

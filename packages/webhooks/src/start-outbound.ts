@@ -11,10 +11,9 @@ import { describeEvents, type DescribedEvent } from './outbound/described-event.
 import { parseSeed, SigningKeys } from './outbound/delivery/ed25519.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/delivery-queue.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
-import { rollUpStats } from './stats/roll-up.ts'
-import { awaitCounted } from './tables/stats.ts'
+import { awaitCounted, rollUpOlder, sweepStats } from './tables/stats.ts'
 import { createPost, type Post } from './outbound/http/post.ts'
-import { createProxy } from './outbound/http/proxy-options.ts'
+import { createProxy } from './outbound/http/proxy.ts'
 import { headerNames, type HeaderNames } from './outbound/settings/header-names.ts'
 import { HealthWatch } from './outbound/health/health-watch.ts'
 import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
@@ -68,7 +67,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, eventsOf(settings))
   core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
   keepLog(core, settings.deliveryLogRetentionDays)
-  rollUpStats(core, (webhook) => health.works(webhook))
+  keepStats(core, health)
 
   const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
   const way = { isBlocked, userAgent: userAgent(), ...(proxy && { proxy }) }
@@ -183,6 +182,22 @@ function keepLog(core: Core, days: number): void {
   core.every(HOUR_IN_SECONDS, 'old recoveries', async () =>
     sweepRecoveries(core.db, await longest()),
   )
+}
+
+const ROLL_UP_SECONDS = 10
+const MINUTES_KEPT_DAYS = 7
+const HOURS_KEPT_DAYS = 90
+const DAYS_KEPT = 400
+
+function keepStats(core: Core, health: HealthWatch): void {
+  core.every(ROLL_UP_SECONDS, 'statistics of deliveries', async (stopping) => {
+    await health.count(stopping)
+  })
+  core.every(HOUR_IN_SECONDS, 'old statistics of deliveries', async () => {
+    await core.transaction((db) => rollUpOlder(db, 'minute', 'hour', MINUTES_KEPT_DAYS))
+    await core.transaction((db) => rollUpOlder(db, 'hour', 'day', HOURS_KEPT_DAYS))
+    await sweepStats(core.db, DAYS_KEPT)
+  })
 }
 
 function userAgent(): string {

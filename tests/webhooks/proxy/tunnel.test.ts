@@ -12,14 +12,13 @@ import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
 import { createAddressFilter } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import { ConnectPhases } from '../../../packages/webhooks/src/outbound/http/connecting.ts'
-import { tunnelConnector } from '../../../packages/webhooks/src/outbound/http/connector.ts'
+import {
+  Connections,
+  tunnelConnector,
+} from '../../../packages/webhooks/src/outbound/http/guarded-agent.ts'
 import { createPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
 import { createFetch } from '../../../packages/webhooks/src/outbound/http/fetch.ts'
-import {
-  openTunnel,
-  type ProxyFault,
-} from '../../../packages/webhooks/src/outbound/http/proxy-tunnel.ts'
+import { openTunnel, type ProxyFault } from '../../../packages/webhooks/src/outbound/http/proxy.ts'
 import { until } from '../../support/until.ts'
 import { startProxy } from './connect-proxy.ts'
 
@@ -303,7 +302,7 @@ t.test(
         proxy: given.proxy as NonNullable<typeof given.proxy>,
         resolve: async () => [],
         isBlocked: () => false,
-        phases: new ConnectPhases(),
+        connections: new Connections(),
         timeoutMs: 20_000,
       },
       () => {},

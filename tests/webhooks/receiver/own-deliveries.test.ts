@@ -4,7 +4,7 @@ import { verifyDelivery } from '@svc/webhooks/receiver'
 import {
   deliveryBody,
   signingHeaders,
-} from '../../../packages/webhooks/src/outbound/delivery/sign.ts'
+} from '../../../packages/webhooks/src/outbound/delivery/request.ts'
 import { headerNames } from '../../../packages/webhooks/src/outbound/settings/header-names.ts'
 import { holding, received } from '../inbound/received.ts'
 

@@ -15,8 +15,7 @@ import {
 } from './errors.ts'
 import { Inbound, NotAnError } from './inbound.ts'
 import { outcomeOf, publishOutcome, type InboundTelemetry } from './inbound-telemetry.ts'
-import { PerSecond } from './per-second.ts'
-import type { RequestLog } from './request-log.ts'
+import { PerSecond, type RequestLog } from './request-log.ts'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 

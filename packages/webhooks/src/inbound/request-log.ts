@@ -8,7 +8,6 @@ import {
   type NewInboundRow,
 } from '../tables/inbound-log.ts'
 import type { Inbound } from './inbound.ts'
-import { PerSecond } from './per-second.ts'
 import type { Plan } from './receive.ts'
 import { namesText, partsOf } from './replay.ts'
 import type { Source } from './sources.ts'
@@ -204,3 +203,25 @@ const withoutRequest = (row: NewInboundRow): NewInboundRow => ({
   eventNames: null,
   requestParts: null,
 })
+
+/** Limits how many of a kind pass in a second. A sender must not be able to choose the kind. */
+export class PerSecond {
+  #most: number
+  #second = 0
+  #counts = new Map<string, number>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  allows(kind: string): boolean {
+    const second = Math.floor(Date.now() / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#counts.clear()
+    }
+    const count = (this.#counts.get(kind) ?? 0) + 1
+    this.#counts.set(kind, count)
+    return count <= this.#most
+  }
+}

@@ -44,14 +44,38 @@ export class RequestSecrets {
     for (let calls = 1; calls <= MAX_CALLS; calls++) {
       const asked = new Set<string>()
       const unknown = new Set<string>()
-      const given = new GivenLookup(this.#found, asked, unknown)
-      const ended = outcomeOf(() => given.during(() => run(given.lookup)))
+      const missed = Promise.withResolvers<void>()
+      let isCalling = true
+      const secret: SecretLookup = (name) => {
+        const found = this.#found.get(name)
+        if (found === undefined) {
+          unknown.add(name)
+          missed.resolve()
+          // Thrown where the error returns to us: a function that caches the key it has made must not
+          // make one of `null`. In a callback the error might stay uncaught.
+          if (isCalling) throw new SecretNotLookedUp(name)
+          return null
+        }
+        asked.add(name)
+        if ('error' in found) throw found.error
+        return found.value
+      }
+      const called = async () => {
+        try {
+          return run(secret)
+        } finally {
+          isCalling = false
+        }
+      }
+      const ended = Promise.allSettled([called()])
       // The result of a call that used a missing secret is not awaited: it might never settle.
-      const outcome = await Promise.race([ended, given.hasMissed])
+      const outcome = await Promise.race([ended, missed.promise])
       if (outcome && unknown.size === 0) {
         record(expected, asked)
         for (const name of asked) this.#asked.add(name)
-        return outcome()
+        const [settled] = outcome
+        if (settled.status === 'rejected') throw settled.reason
+        return settled.value
       }
       await this.#lookUp(unknown)
     }
@@ -107,64 +131,8 @@ function record(expected: Expected, asked: ReadonlySet<string>): void {
   expected.names = [...asked, ...others].slice(0, Math.max(MIN_KEPT, asked.size))
 }
 
-/** The `secret` of one call. */
-class GivenLookup {
-  #found: ReadonlyMap<string, Found>
-  #asked: Set<string>
-  #unknown: Set<string>
-  #missed = Promise.withResolvers<undefined>()
-  #isCalling = false
-
-  constructor(found: ReadonlyMap<string, Found>, asked: Set<string>, unknown: Set<string>) {
-    this.#found = found
-    this.#asked = asked
-    this.#unknown = unknown
-  }
-
-  /** Resolves when the call used a secret that has to be looked up first. */
-  get hasMissed(): Promise<undefined> {
-    return this.#missed.promise
-  }
-
-  during<Answer>(run: () => Answer): Answer {
-    this.#isCalling = true
-    try {
-      return run()
-    } finally {
-      this.#isCalling = false
-    }
-  }
-
-  readonly lookup: SecretLookup = (name) => {
-    const found = this.#found.get(name)
-    if (found === undefined) {
-      this.#unknown.add(name)
-      this.#missed.resolve(undefined)
-      // Thrown where the error returns to us: a function that caches the key it has made must not
-      // make one of `null`. In a callback the error might stay uncaught.
-      if (this.#isCalling) throw new SecretNotLookedUp(name)
-      return null
-    }
-    this.#asked.add(name)
-    if ('error' in found) throw found.error
-    return found.value
-  }
-}
-
 const valueOf = (found: Found | undefined): string | null =>
   found && 'value' in found ? found.value : null
-
-/** The result of a call, to be returned or thrown later. */
-async function outcomeOf<Answer>(run: () => Answer | Promise<Answer>): Promise<() => Answer> {
-  try {
-    const answer = await run()
-    return () => answer
-  } catch (error) {
-    return () => {
-      throw error
-    }
-  }
-}
 
 /** Ends a call that is repeated when the secret is there. */
 class SecretNotLookedUp extends Error {

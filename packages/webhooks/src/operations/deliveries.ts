@@ -21,7 +21,7 @@ import {
   WebhookInactive,
   WebhookNotFound,
 } from '../errors.ts'
-import { QUEUE } from '../outbound/delivery-queue.ts'
+import { QUEUE, type DeliveryData } from '../outbound/delivery-queue.ts'
 import {
   makeAttempt,
   type AttemptSettings,
@@ -29,11 +29,9 @@ import {
 } from '../outbound/delivery/attempt.ts'
 import { tracedAttempt } from '../outbound/delivery/delivery-telemetry.ts'
 import { TEST_EVENT, type DescribedEvent } from '../outbound/described-event.ts'
-import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
-import { rowOf } from '../outbound/delivery/log-entry.ts'
-import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
+import { rowOf } from '../outbound/delivery/attempt-record.ts'
+import { urlProblem, type IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import type { Post } from '../outbound/http/post.ts'
-import { urlProblem } from '../outbound/http/webhook-url.ts'
 import { TestInput } from '../schemas.ts'
 import {
   DeliverInput,
@@ -47,13 +45,12 @@ import {
 import { insertLogRows } from '../tables/delivery-log.ts'
 import { findDelivery } from '../tables/delivery-lists.ts'
 import { open } from '../tables/sealed-columns.ts'
-import { findWebhook, lockWebhooks } from '../tables/webhooks.ts'
+import { lockWebhooks } from '../tables/webhooks.ts'
 import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
 import { auditWork } from '../outbound/audit.ts'
-import { operation, type Caller } from './caller.ts'
-import { parsed } from './delivery-attempts.ts'
-import { assertMayReceive, isHidden } from './key-events.ts'
-import { existing, webhookIdOf } from './webhooks.ts'
+import { operation, assertMayReceive, isHidden, type Caller } from './caller.ts'
+import { parsed } from './delivery-lists.ts'
+import { existing, foundWebhook, webhookIdOf } from './webhooks.ts'
 
 export interface DeliverySettings extends AttemptSettings {
   isBlocked: IsBlocked
@@ -74,7 +71,7 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
         const { event, payload, deliveryId, attempt } = input
         const webhookId = webhookIdOf(input.webhookId)
         const db = by.db ?? core.requestDb
-        if (reach !== EVERYWHERE) existing(webhookId, await findWebhook(db, webhookId, reach))
+        if (reach !== EVERYWHERE) await foundWebhook(db, webhookId, by)
         const [webhook] = await findWebhooksForDelivery(db, [webhookId])
         if (webhook === undefined) throw new WebhookNotFound(webhookId)
         if (webhook.url === '') throw new NoUrl(webhookId)
@@ -178,8 +175,7 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
           if (webhook.url === null) throw new NoUrl(webhookId)
           // The number of its dead letters would say what was published.
           if (!by.seesKeyEvents) {
-            const { events } = existing(webhookId, await findWebhook(db, webhookId, by.reach))
-            assertMayReceive(by, events)
+            assertMayReceive(by, (await foundWebhook(db, webhookId, by)).events)
           }
           const redriven = await core.queues.redrive(db, QUEUE, webhookId, ids)
           await auditWork(db, by.origin, 'redrive', webhook, {

@@ -8,15 +8,13 @@ import {
   type DeliveryAttempt,
   type SentRequest,
 } from '../delivery-schemas.ts'
+import type { AttemptSettings } from '../outbound/delivery/attempt.ts'
 import {
   headersOf,
-  transformNameOf,
-  type AttemptSettings,
-  type Delivery,
-} from '../outbound/delivery/attempt.ts'
-import {
   plainRequest,
   transformedRequest,
+  transformNameOf,
+  type Delivery,
   type DeliveryRequest,
 } from '../outbound/delivery/request.ts'
 import { QUEUE } from '../outbound/delivery-queue.ts'
@@ -28,15 +26,13 @@ import type { LogRow } from '../tables/delivery-log.ts'
 import { timeOf } from '../tables/log-spans.ts'
 import { open } from '../tables/sealed-columns.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
-import { findWebhook } from '../tables/webhooks.ts'
 import {
   findWebhooksForDelivery,
   type WebhookForDelivery,
 } from '../tables/webhooks-for-delivery.ts'
-import { operation } from './caller.ts'
-import { attemptsOfDead, withoutPayloads } from './delivery-attempts.ts'
-import { isHidden } from './key-events.ts'
-import { existing, webhookIdOf } from './webhooks.ts'
+import { operation, isHidden } from './caller.ts'
+import { attemptsOfDead, withoutPayloads } from './delivery-lists.ts'
+import { existing, foundWebhook } from './webhooks.ts'
 
 const MOST_ATTEMPTS = 100
 const NEVER_ABORTED = new AbortController().signal
@@ -151,8 +147,8 @@ export function deliveryDetail(
       },
     },
     async run(by, { webhookId: given, deliveryId: asked, attempt }): Promise<DeliveryDetail> {
-      const webhookId = webhookIdOf(given)
-      const webhook = existing(webhookId, await findWebhook(core.readDb, webhookId, by.reach))
+      const webhook = await foundWebhook(core.readDb, given, by)
+      const webhookId = webhook.id
       const deliveryId = uuidOf(asked)
       const rows = deliveryId === undefined ? [] : await rowsOf(webhookId, deliveryId)
       const [newest] = rows

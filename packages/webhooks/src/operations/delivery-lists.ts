@@ -4,12 +4,17 @@ import {
   EVERYWHERE,
   narrowedReach,
   shapeOf,
+  findPayloadSizes,
+  findPayloads,
+  publishedEventId,
+  tenantOfEvent,
   type ListPage,
   type Core,
   type DeadLetterFilter,
   type Reach,
+  type DeadLetter,
 } from '@svc/core/internal'
-import { QUEUE } from '../outbound/delivery-queue.ts'
+import { QUEUE, attemptCountOf, eventKey, type DeliveryData } from '../outbound/delivery-queue.ts'
 import {
   DeliveryAttempt,
   deliveryFilter,
@@ -21,18 +26,11 @@ import {
 import { CountedDeadLetters, type Count } from '../schemas.ts'
 import { walkLog, type Walked } from '../tables/delivery-lists.ts'
 import type { LogRow } from '../tables/delivery-log.ts'
-import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'
-import { operation, type Caller } from './caller.ts'
-import { hiddenFrom } from './key-events.ts'
-import {
-  attemptsOfDead,
-  fittingPage,
-  jsonOf,
-  parsed,
-  withoutPayloads,
-  withPayloads,
-} from './delivery-attempts.ts'
-import { countOf, existing, webhookIdOf } from './webhooks.ts'
+import { webhookIdsWithin } from '../tables/webhooks.ts'
+import { operation, hiddenFrom, type Caller } from './caller.ts'
+import { countOf, foundWebhook } from './webhooks.ts'
+import type { Db } from '@svc/core'
+import { unsent, rowOf, type AttemptRecord } from '../outbound/delivery/attempt-record.ts'
 
 /** Which attempts a caller asks for, without those that are hidden from it. */
 type LogFilter = Omit<ListedDeliveries, 'tenant' | 'payloads'> & ReturnType<typeof hiddenFrom>
@@ -122,8 +120,7 @@ export function deliveryLists(core: Core, days: number, longestAttemptMs: number
   const ofOne = (list: List): List => {
     return async (selection, by) => {
       if (selection.webhookId === undefined) return list(selection, by)
-      const webhookId = webhookIdOf(selection.webhookId)
-      existing(webhookId, await findWebhook(core.readDb, webhookId, by.reach))
+      const { id: webhookId } = await foundWebhook(core.readDb, selection.webhookId, by)
       // The webhook is within reach, and what was delivered to it with it.
       return list({ ...selection, webhookId }, { ...by, reach: EVERYWHERE })
     }
@@ -206,3 +203,79 @@ export function deliveryLists(core: Core, days: number, longestAttemptMs: number
     }),
   }
 }
+
+// Rows of the log and dead letters as the API shows them. Payloads stay JSON text wherever possible:
+// a parser rounds big numbers.
+
+/** Shows each dead letter as the last attempt of its delivery, under the dead letter's own id. */
+export function attemptsOfDead(letters: DeadLetter<DeliveryData>[]): LogRow[] {
+  return letters.map((letter) => {
+    const { output, deadAt } = letter
+    const last = isRecord(output) ? output : unsent(attemptCountOf(letter), 'lost', deadAt)
+    return { ...rowOf(letter.data, last, 'dead', null), id: letter.id }
+  })
+}
+
+export const parsed = ({ payload, testedUrl: _, ...row }: LogRow): DeliveryAttempt => ({
+  ...row,
+  payload: payload === null ? null : JSON.parse(payload),
+})
+
+/** JSON text in which the payload is the text that was published. */
+export const jsonOf = ({ payload, testedUrl: _, ...row }: LogRow): string =>
+  `${JSON.stringify(row).slice(0, -1)},"payload":${payload ?? 'null'}}`
+
+/** The first of these rows whose payloads have at most `pageBytes` bytes together; at least one. */
+export async function fittingPage(db: Db, rows: LogRow[], pageBytes: number): Promise<LogRow[]> {
+  const events = [...eventsOf(rows).values()]
+  const sizes = new Map(
+    (events.length === 0 ? [] : await findPayloadSizes(db, events)).map(({ name, id, bytes }) => [
+      eventKey(name, id),
+      bytes,
+    ]),
+  )
+  let bytes = 0
+  const end = rows.findIndex(({ event, eventId, payload }, index) => {
+    bytes += payload?.length ?? sizes.get(eventKey(event, eventId)) ?? 0
+    return bytes > pageBytes && index > 0
+  })
+  return end === -1 ? rows : rows.slice(0, end)
+}
+
+/**
+ * The rows as they are shown: with the payloads that events hold, and the ids and tenants that the
+ * publishes gave.
+ */
+export async function withPayloads(db: Db, rows: LogRow[]): Promise<LogRow[]> {
+  const wanted = eventsOf(rows)
+  const events = wanted.size === 0 ? [] : await findPayloads(db, [...wanted.values()])
+  const payloads = new Map(events.map(({ name, id, payload }) => [eventKey(name, id), payload]))
+  return rows.map((row) => {
+    const { event, eventId, payload } = row
+    return shown(row, payload ?? payloads.get(eventKey(event, eventId)) ?? null)
+  })
+}
+
+export const withoutPayloads = (rows: LogRow[]): LogRow[] => rows.map((row) => shown(row, null))
+
+function shown(row: LogRow, payload: string | null): LogRow {
+  const { eventId } = row
+  const eventTenant = eventId && tenantOfEvent(eventId)
+  return {
+    ...row,
+    eventId: eventId && publishedEventId(eventId),
+    ...(eventTenant !== null && { eventTenant }),
+    payload,
+  }
+}
+
+/** The events of these rows, each once: one event may have many attempts. */
+const eventsOf = (rows: LogRow[]): Map<string, { name: string; id: string }> =>
+  new Map(
+    rows.flatMap(({ event: name, eventId: id }) =>
+      id === null ? [] : [[eventKey(name, id), { name, id }]],
+    ),
+  )
+
+const isRecord = (output: unknown): output is AttemptRecord =>
+  typeof output === 'object' && output !== null && 'attemptedAt' in output

@@ -18,8 +18,8 @@ import {
   deactivateWebhooksOf,
   deleteWebhooks,
   forgetDeletedWebhooks,
-} from '../tables/webhooks-of-tenant.ts'
-import { webhookIdsWithin } from '../tables/webhooks.ts'
+  webhookIdsWithin,
+} from '../tables/webhooks.ts'
 
 export function createTenantPart(core: Core): TenantPart {
   const { db, queues, fanOut } = core

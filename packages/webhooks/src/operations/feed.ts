@@ -12,11 +12,14 @@ import {
   subjectOf,
   uuidOf,
   withoutGate,
+  nullable,
+  TenantFilter,
   type Core,
   type FeedReader,
   type FeedRow,
   type Place,
   type Reach,
+  type Input,
 } from '@svc/core/internal'
 import {
   CursorExpired,
@@ -26,21 +29,112 @@ import {
   SeveralEvents,
   WebhookNotFound,
 } from '../errors.ts'
-import {
-  EventInFeed,
-  EventOfId,
-  ExpiredAnswer,
-  FEED_PAGES,
-  FeedAnswer,
-  FeedQuery,
-  WebhookFeedQuery,
-} from '../feed-schemas.ts'
 import { parsedExactly } from '../exact-json.ts'
 import { onlyFields } from '../outbound/settings/fields.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { findUpdateTimes, findWebhook } from '../tables/webhooks.ts'
-import { operation, type Caller } from './caller.ts'
-import { assertMayReceive, isHidden } from './key-events.ts'
+import { operation, assertMayReceive, isHidden, type Caller } from './caller.ts'
+import { Type, type Static } from '@sinclair/typebox'
+import { closed, text, Time, WebhookId } from '../schema-pieces.ts'
+
+const MOST_EVENTS = 1000
+
+/** As a query has it, names are separated by commas. */
+const FeedEvents = Type.Unsafe<string | string[]>({
+  type: ['string', 'array'],
+  items: { type: 'string', maxLength: 200 },
+  minItems: 1,
+  maxItems: MOST_EVENTS,
+  maxLength: 20_000,
+  description:
+    'Names and patterns such as order.* of allowed events, and names of ours (svc.…), separated by commas. By default all allowed events.',
+})
+
+/** What each query of a feed takes. */
+const FEED_PAGES = {
+  after: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'The cursor of a former page. By default from now on; `start`: from the oldest event that is kept.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Events of a page.' }),
+  ),
+  wait: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 25,
+      default: 0,
+      description: 'How many seconds to wait for the first event, where there is none.',
+    }),
+  ),
+}
+
+const FeedQuery = Type.Object(
+  { ...FEED_PAGES, events: Type.Optional(FeedEvents), tenant: TenantFilter },
+  closed,
+)
+/**
+ * Which part of the feed: at most `limit` events (1 to 500, 100 by default) after the cursor `after` (`start`: from
+ * the oldest that is kept; by default from now on), of some `events`, of a `tenant` (empty: of none). `wait`: for
+ * how many seconds, 0 to 25, to wait for the first one.
+ *
+ * @example
+ * const query: FeedQuery = { after: cursor, events: ['order.*'], wait: 20 }
+ */
+export type FeedQuery = Input<typeof FeedQuery>
+
+const WebhookFeedQuery = Type.Object({ id: WebhookId, ...FEED_PAGES }, closed)
+/** The webhook `id`, and which part of its feed: see {@link FeedQuery}. */
+export type WebhookFeedQuery = Input<typeof WebhookFeedQuery>
+
+const EventInFeed = Type.Object({
+  id: Type.String({ description: 'As it was published.' }),
+  name: Type.String(),
+  payload: Type.Unknown(),
+  tenant: nullable(Type.String({ description: "null for the operator's." })),
+  publishedAt: Time,
+  changed: Type.Optional(
+    Type.Array(
+      Type.String({ description: 'The path of a leaf that differs from what was before.' }),
+    ),
+  ),
+})
+/** An event as the feed has it. `changed` is there where its publisher said what was before. */
+export type EventInFeed = Static<typeof EventInFeed>
+
+const FeedAnswer = Type.Object({
+  events: Type.Array(EventInFeed),
+  cursor: Type.String({
+    description:
+      'The `after` of the next page. It does not expire for so long as the events after it are kept.',
+  }),
+  hasMore: Type.Boolean({ description: 'Whether there may be more events already.' }),
+})
+/** A part of the feed. */
+export type FeedAnswer = Static<typeof FeedAnswer>
+
+/** The answer to a cursor before events that may be deleted. */
+const ExpiredAnswer = Type.Object({
+  statusCode: Type.Integer(),
+  code: Type.String(),
+  error: Type.String(),
+  message: Type.String(),
+  oldest: Type.String({ description: 'The cursor to go on after.' }),
+})
+
+const EventOfId = Type.Object(
+  {
+    eventId: Type.String({ description: 'As it was published.' }),
+    name: Type.Optional(text(200)),
+    tenant: TenantFilter,
+  },
+  closed,
+)
+/** The event `eventId`; `name` and `tenant` (empty: none) where several have that id. */
+export type EventOfId = Input<typeof EventOfId>
 
 const DEFAULT_LIMIT = 100
 const START = 'start'
@@ -57,9 +151,11 @@ export function feedOperations(
   core: Pick<Core, 'feed' | 'calls' | 'readDb' | 'svc'>,
   allowedEvents: readonly string[],
 ) {
-  const inTurnOf = (by: Caller) => (by.reach === '' ? null : by.reach)
+  /** Reads in the turn of the caller. */
+  const inTurn = <T>({ reach }: Caller, read: () => Promise<T>) =>
+    core.calls.run(reach === '' ? null : reach, 'reads', read)
 
-  const endOf = (by: Caller) => core.calls.run(inTurnOf(by), 'reads', () => core.feed.end())
+  const endOf = (by: Caller) => inTurn(by, () => core.feed.end())
 
   async function page(
     by: Caller,
@@ -68,7 +164,6 @@ export function feedOperations(
     fields: StoredWebhook['fields'] = null,
   ): Promise<FeedAnswer> {
     const ms = wait * 1000
-    const inTurn = <T>(read: () => Promise<T>) => core.calls.run(inTurnOf(by), 'reads', read)
     if (after === undefined) {
       const end = await endOf(by)
       if (ms === 0) return { events: [], cursor: cursorOf(end), hasMore: false }
@@ -82,7 +177,7 @@ export function feedOperations(
         const { events, to, hasMore } = await core.feed.follow(
           place,
           { ...of, limit },
-          { ms, gone, inTurn },
+          { ms, gone, inTurn: (read) => inTurn(by, read) },
         )
         return { events: await shownTo(by, events, fields), cursor: cursorOf(to), hasMore }
       } catch (error) {
@@ -166,14 +261,14 @@ export function feedOperations(
         },
       },
       async run(by, { eventId, name, tenant }) {
-        const known = await core.calls.run(inTurnOf(by), 'reads', () => core.feed.names())
+        const known = await inTurn(by, () => core.feed.names())
         const all = known.filter((one) => !isHidden(by, one))
         const names = name === undefined ? all : all.filter((one) => one === name)
         const reach = narrowedReach(by.reach, tenant)
         const found =
           reach === undefined || eventId.length > LONGEST_ID || !isStorable(eventId)
             ? []
-            : await core.calls.run(inTurnOf(by), 'reads', () => find(names, eventId, reach))
+            : await inTurn(by, () => find(names, eventId, reach))
         if (found.length > 1) throw new SeveralEvents(shortened(eventId))
         if (!found[0]) throw new EventNotFound(shortened(eventId))
         const [event] = await shownTo(by, found, null)

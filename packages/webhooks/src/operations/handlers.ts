@@ -1,38 +1,103 @@
 /** The operations on the dead letters of the host's own handlers: those of `svc.events.subscribe`. */
-import { Type } from '@sinclair/typebox'
-import { BY_PROCESS, insertAudit, Nothing, uuidOf, type Core, type Db } from '@svc/core/internal'
-import { DeadLetterNotFound, SubscriptionNotFound } from '../errors.ts'
+import { Type, type Static } from '@sinclair/typebox'
 import {
-  HandlerDeadLetter,
-  HandlerDeadLetterId,
-  HandlerPause,
-  HandlerRedrive,
-  HandlerResume,
-  ListedHandlerDeadLetters,
-  PauseAllInput,
-  PausedAnswer,
-  ResumeAllInput,
-} from '../handler-schemas.ts'
+  BY_PROCESS,
+  insertAudit,
+  Nothing,
+  uuidOf,
+  nullable,
+  STORABLE_TEXT,
+  Tenant,
+  type Core,
+  type Db,
+  type Input,
+} from '@svc/core/internal'
+import { DeadLetterNotFound, SubscriptionNotFound } from '../errors.ts'
 import { RedriveResult } from '../delivery-schemas.ts'
-import { pauseDeliveries, pausesChanged, resumeDeliveries } from '../outbound/pause.ts'
+import { setDeliveriesPaused } from '../outbound/pause.ts'
 import { ADMIN, assertOperator, operation, type Caller } from './caller.ts'
+import { closed, EventName, paged, Time, Uuid } from '../schema-pieces.ts'
+
+const filters = {
+  subscription: Type.Optional(EventName),
+  event: Type.Optional(EventName),
+  since: Type.Optional(Time),
+  until: Type.Optional(Time),
+}
+
+const ListedHandlerDeadLetters = Type.Object({ ...filters, ...paged }, closed)
+/**
+ * Dead letters of a `subscription`, of an `event`, which died from `since` on and before `until`: at most `limit`
+ * of them, those that follow `after`, newest first.
+ */
+export type ListedHandlerDeadLetters = Input<typeof ListedHandlerDeadLetters>
+
+const HandlerDeadLetter = Type.Object({
+  id: Uuid,
+  subscription: Type.String(),
+  event: Type.String(),
+  eventId: Type.String(),
+  tenant: nullable(Type.String({ description: "null for the operator's." })),
+  payload: Type.Unknown({ description: 'null where the event is deleted.' }),
+  attempts: Type.Integer(),
+  error: Type.String({
+    description: 'What the handler threw last; "lost" where its process died.',
+  }),
+  deadAt: Time,
+})
+/** An event that a handler of the host has not handled, after all its attempts. */
+export type HandlerDeadLetter = Static<typeof HandlerDeadLetter>
+
+const HandlerRedrive = Type.Object(
+  {
+    subscription: EventName,
+    ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 1000 })),
+  },
+  closed,
+)
+/** The `subscription` whose dead letters are handled again; with `ids` only those. */
+export type HandlerRedrive = Input<typeof HandlerRedrive>
+
+const Reason = Type.Optional(
+  nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      pattern: STORABLE_TEXT,
+      description: 'Why, for those who see it.',
+    }),
+  ),
+)
+
+const PauseAllInput = Type.Object({ reason: Reason, tenant: Type.Optional(Tenant) }, closed)
+/** Stops all deliveries, or those to the webhooks of a `tenant`, for a `reason`. */
+export type PauseAllInput = Input<typeof PauseAllInput>
+
+const ResumeAllInput = Type.Object({ tenant: Type.Optional(Tenant) }, closed)
+/** Lets deliveries go on: those of a `tenant`, or all, but those of tenants that are paused. */
+export type ResumeAllInput = Input<typeof ResumeAllInput>
+
+const PausedAnswer = Type.Object({ paused: Type.Boolean() })
+/** Whether it is paused now. */
+export type PausedAnswer = Static<typeof PausedAnswer>
+
+const HandlerPause = Type.Object({ subscription: EventName, reason: Reason }, closed)
+/** The `subscription` whose handler is stopped, for a `reason`. */
+export type HandlerPause = Input<typeof HandlerPause>
+
+const HandlerResume = Type.Object({ subscription: EventName }, closed)
+
+const HandlerDeadLetterId = Type.String({ description: 'Id of the dead letter.' })
 
 /** A payload may be of any tenant, and an error of any part of the host. */
 
 export function handlerOperations(core: Core) {
-  async function audit(
+  const audit = (
     db: Db,
     { origin = BY_PROCESS }: Caller,
-    action: string,
     subscription: string,
-    {
-      tenant,
-      changes,
-    }: { tenant: string | null; changes: Record<string, { from: unknown; to: unknown }> },
-  ): Promise<void> {
-    const target = { kind: 'subscription', id: subscription } as const
-    await insertAudit(db, origin, [{ tenant, action: `subscription.${action}`, target, changes }])
-  }
+    row: Pick<Parameters<typeof insertAudit>[2][number], 'tenant' | 'action' | 'changes'>,
+  ) => insertAudit(db, origin, [{ ...row, target: { kind: 'subscription', id: subscription } }])
 
   /** @throws SubscriptionNotFound */
   async function assertSubscription(subscription: string): Promise<void> {
@@ -40,16 +105,24 @@ export function handlerOperations(core: Core) {
     throw new SubscriptionNotFound(subscription)
   }
 
-  async function auditPause(
-    db: Db,
-    { origin = BY_PROCESS }: Caller,
-    action: 'pause-all' | 'resume-all',
-    { tenant, reason }: { tenant: string | null; reason: string | null },
-  ): Promise<void> {
-    const paused = { from: action === 'resume-all', to: action === 'pause-all' }
-    const changes = { paused, ...(reason !== null && { reason: { from: null, to: reason } }) }
-    const target = { kind: 'tenant', id: tenant ?? '*' } as const
-    await insertAudit(db, origin, [{ tenant, action: `webhook.${action}`, target, changes }])
+  async function setPaused(
+    by: Caller,
+    paused: boolean,
+    tenant: string | null,
+    reason: string | null,
+  ): Promise<PausedAnswer> {
+    assertOperator(by)
+    await core.within(by.db, async (db) => {
+      if (!(await setDeliveriesPaused(core, db, paused, tenant, reason))) return
+      const changes = {
+        paused: { from: !paused, to: paused },
+        ...(reason !== null && { reason: { from: null, to: reason } }),
+      }
+      const target = { kind: 'tenant', id: tenant ?? '*' } as const
+      const action = paused ? 'webhook.pause-all' : 'webhook.resume-all'
+      await insertAudit(db, by.origin ?? BY_PROCESS, [{ tenant, action, target, changes }])
+    })
+    return { paused }
   }
 
   return {
@@ -90,9 +163,8 @@ export function handlerOperations(core: Core) {
         await assertSubscription(subscription)
         const { redriven } = await core.handlers.redrive(subscription, { ids })
         const changes = { redriven: { from: null, to: redriven } }
-        await core.transaction((db) =>
-          audit(db, by, 'redrive', subscription, { tenant: null, changes }),
-        )
+        const row = { tenant: null, action: 'subscription.redrive', changes }
+        await core.transaction((db) => audit(db, by, subscription, row))
         return { redriven }
       },
     }),
@@ -107,15 +179,7 @@ export function handlerOperations(core: Core) {
           config: ADMIN,
         },
       },
-      async run(by, { tenant = null, reason = null }) {
-        assertOperator(by)
-        await core.within(by.db, async (db) => {
-          core.afterCommit(db, () => pausesChanged(core))
-          if (!(await pauseDeliveries(core, db, tenant, reason))) return
-          await auditPause(db, by, 'pause-all', { tenant, reason })
-        })
-        return { paused: true }
-      },
+      run: (by, { tenant = null, reason = null }) => setPaused(by, true, tenant, reason),
     }),
 
     resumeAll: operation({
@@ -128,15 +192,7 @@ export function handlerOperations(core: Core) {
           config: ADMIN,
         },
       },
-      async run(by, { tenant = null }) {
-        assertOperator(by)
-        await core.within(by.db, async (db) => {
-          core.afterCommit(db, () => pausesChanged(core))
-          if (!(await resumeDeliveries(core, db, tenant))) return
-          await auditPause(db, by, 'resume-all', { tenant, reason: null })
-        })
-        return { paused: false }
-      },
+      run: (by, { tenant = null }) => setPaused(by, false, tenant, null),
     }),
 
     pauseHandler: operation({
@@ -194,7 +250,8 @@ export function handlerOperations(core: Core) {
           if (!deleted) throw new DeadLetterNotFound(given.slice(0, 40))
           const { subscription, tenant, event, eventId } = deleted
           const changes = { event: { from: event, to: null }, eventId: { from: eventId, to: null } }
-          await audit(db, by, 'delete-dead-letter', subscription, { tenant, changes })
+          const action = 'subscription.delete-dead-letter'
+          await audit(db, by, subscription, { tenant, action, changes })
         })
       },
     }),

@@ -208,21 +208,18 @@ function replayable(row: ListedRow, sources: readonly Source[]): Source {
 /** Of any bytes: a row does not know the charset of its body. */
 const anyText = decoderOf(undefined)
 
-function shown(row: ListedRow): LoggedRequest {
-  const { id, at, source, tenant, outcome, reason, event, eventId, ip, bytes, durationMs } = row
-  const { headers, body, bodyLeftOut = false } = row
+function shown({
+  url: _,
+  verified: _verified,
+  eventNames: _names,
+  requestParts: _parts,
+  headers,
+  body,
+  bodyLeftOut,
+  ...row
+}: ListedRow): LoggedRequest {
   return {
-    id,
-    at,
-    source,
-    tenant,
-    outcome,
-    reason,
-    event,
-    eventId,
-    ip,
-    bytes,
-    durationMs,
+    ...row,
     ...(headers !== null && { headers: namedLines(JSON.parse(headers)) }),
     ...(body !== null && { body: anyText(body) }),
     ...(bodyLeftOut && { bodyLeftOut }),

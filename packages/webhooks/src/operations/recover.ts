@@ -8,31 +8,123 @@ import {
   narrowedReach,
   reaches,
   uuidOf,
+  nullable,
+  TenantFilter,
   type RecoveryRequest,
   type Core,
   type Db,
   type Recovery,
+  type Input,
 } from '@svc/core/internal'
 import { ForeignTenant, InvalidInput } from '@svc/core'
 import { InvalidSpan, NoUrl, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
 import { QUEUE } from '../outbound/delivery-queue.ts'
 import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
 import { DAY_MS, MONTH_MS } from '../tables/log-spans.ts'
-import {
-  ListedRecoveries,
-  RecoverInput,
-  RecoverManyInput,
-  RecoverManyResult,
-  RecoverResult,
-  RecoveryId,
-  WebhookRecovery,
-} from '../recovery-schemas.ts'
-import { findSentWebhooks, findWebhook, keepWebhook } from '../tables/webhooks.ts'
+import { findSentWebhooks, keepWebhook } from '../tables/webhooks.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditWork } from '../outbound/audit.ts'
-import { operation, type Caller } from './caller.ts'
-import { assertMayReceive, mayReceive } from './key-events.ts'
-import { existing, webhookIdOf } from './webhooks.ts'
+import { operation, assertMayReceive, mayReceive, type Caller } from './caller.ts'
+import { foundWebhook, webhookIdOf } from './webhooks.ts'
+import { closed, oneOf, paged, Time, Uuid, WebhookId } from '../schema-pieces.ts'
+
+const What = oneOf(
+  ['dead', 'failed', 'missing'],
+  '"dead": dead letters, again. "failed": what waits for its next attempt, now. "missing": events that the webhook wants and never got a delivery of.',
+)
+
+const recovered = {
+  since: Time,
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Not included; now.' })),
+  what: What,
+  perSecond: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'At most so many deliveries are queued in a second.',
+    }),
+  ),
+  dryRun: Type.Optional(Type.Boolean({ description: 'Only counts.' })),
+}
+
+const RecoverInput = Type.Object({ id: WebhookId, ...recovered }, closed)
+/**
+ * Which deliveries of the webhook `id` are recovered: those that became dead letters, whose last
+ * attempt failed, or whose event was published from `since` (ISO 8601) until `until` (now).
+ *
+ * @example
+ * const outage: RecoverInput = { id, what: 'missing', since: '2030-01-31T12:00:00Z', perSecond: 50 }
+ */
+export type RecoverInput = Input<typeof RecoverInput>
+
+const RecoverResult = Type.Object({
+  id: Type.Optional(Type.String({ format: 'uuid', description: 'Of the recovery.' })),
+  deliveries: Type.Integer({ description: 'Counted up to 10000, and for a few seconds.' }),
+  atLeast: Type.Optional(Type.Literal(true, { description: 'There are more, or may be.' })),
+})
+/**
+ * How many deliveries are recovered, and the `id` of the recovery, which a `dryRun` does not have. With
+ * `atLeast` the count stopped at 10000, or after some seconds: all are recovered nevertheless.
+ */
+export type RecoverResult = Static<typeof RecoverResult>
+
+const MOST_WEBHOOKS = 1000
+
+const RecoverManyInput = Type.Object(
+  {
+    webhookIds: Type.Optional(Type.Array(WebhookId, { minItems: 1, maxItems: MOST_WEBHOOKS })),
+    tenant: TenantFilter,
+    all: Type.Optional(Type.Literal(true)),
+    ...recovered,
+  },
+  closed,
+)
+/**
+ * The same of many webhooks: those with these `webhookIds` (1 to 1000), those of a `tenant` (empty: of none), or `all` of them that
+ * the caller reaches. `perSecond` holds for each of them.
+ *
+ * @example
+ * const outage: RecoverManyInput = { tenant: 'acme', what: 'dead', since: '2030-01-31T12:00:00Z' }
+ */
+export type RecoverManyInput = Input<typeof RecoverManyInput>
+
+const RecoverManyResult = Type.Object({
+  deliveries: Type.Integer({
+    description: 'Counted up to 10000 for each webhook, and for a few seconds.',
+  }),
+  webhooks: Type.Integer({ description: 'How many webhooks they are of.' }),
+  atLeast: Type.Optional(Type.Literal(true, { description: 'There are more, or may be.' })),
+})
+/** How many deliveries are recovered, and of how many webhooks. `atLeast`: as of {@link RecoverResult}. */
+export type RecoverManyResult = Static<typeof RecoverManyResult>
+
+const WebhookRecovery = Type.Object({
+  id: Uuid,
+  webhookId: Uuid,
+  what: What,
+  since: Time,
+  until: Time,
+  perSecond: nullable(Type.Integer()),
+  deliveries: nullable(Type.Integer({ description: 'null until they are counted.' })),
+  done: Type.Integer({ description: 'How many of them are on their way.' }),
+  createdAt: Time,
+  finishedAt: nullable(Time),
+})
+/** A recovery, and how far it is. */
+export type WebhookRecovery = Static<typeof WebhookRecovery>
+
+const ListedRecoveries = Type.Object(
+  {
+    webhookId: WebhookId,
+    ...paged,
+    tenant: TenantFilter,
+  },
+  closed,
+)
+/** The recoveries of a webhook; none where it is not of the `tenant` (empty: of none) that is given. */
+export type ListedRecoveries = Input<typeof ListedRecoveries>
+
+const RecoveryId = Type.Object({ webhookId: WebhookId, id: Type.String() }, closed)
 
 /** `isAll`: whether there are no more. */
 interface Counted {
@@ -76,8 +168,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     { tenant, ...input }: Static<typeof ListedRecoveries> & { id?: string },
   ): Promise<WebhookRecovery[]> {
     const { webhookId: given, ...page } = input
-    const webhookId = webhookIdOf(given)
-    const webhook = existing(webhookId, await findWebhook(core.readDb, webhookId, by.reach))
+    const webhook = await foundWebhook(core.readDb, given, by)
     assertMayReceive(by, webhook.events)
     const narrowed = narrowedReach(by.reach, tenant)
     if (narrowed === undefined || !reaches(narrowed, webhook.tenant)) return []
@@ -119,7 +210,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     isTime = true,
   ): Promise<Counted & { id: string }> {
     const { what, since } = asked
-    const webhook = existing(id, await findWebhook(db, id, by.reach))
+    const webhook = await foundWebhook(db, id, by)
     assertMayReceive(by, webhook.events)
     const recovery = await core.queues.recover(db, { ...asked, recipient: id })
     const isMissing = what === 'missing'
@@ -163,7 +254,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     const isFound = new Set(found.map(({ id }) => id))
     for (const id of ids) {
       if (isFound.has(id)) continue
-      existing(id, await findWebhook(db, id, by.reach))
+      await foundWebhook(db, id, by)
       throw new NoUrl(id)
     }
     for (const { events } of found) assertMayReceive(by, events)
@@ -185,7 +276,7 @@ export function recoveryOperations(core: Core, logDays: number) {
       async run(by, { dryRun = false, ...input }) {
         const id = webhookIdOf(input.id)
         const asked = askedOf(input)
-        const found = existing(id, await findWebhook(by.db ?? core.readDb, id, by.reach))
+        const found = await foundWebhook(by.db ?? core.readDb, id, by)
         assertMayReceive(by, found.events)
         if (found.url === null) throw new NoUrl(id)
         const seen = await counted(found, asked, dryRun)

@@ -16,14 +16,8 @@ import type {
   RecoverManyResult,
   RecoverResult,
   WebhookRecovery,
-} from '../recovery-schemas.ts'
-import type {
-  EventInFeed,
-  EventOfId,
-  FeedAnswer,
-  FeedQuery,
-  WebhookFeedQuery,
-} from '../feed-schemas.ts'
+} from './recover.ts'
+import type { EventInFeed, EventOfId, FeedAnswer, FeedQuery, WebhookFeedQuery } from './feed.ts'
 import type {
   HandlerDeadLetter,
   HandlerPause,
@@ -32,8 +26,8 @@ import type {
   PauseAllInput,
   PausedAnswer,
   ResumeAllInput,
-} from '../handler-schemas.ts'
-import type { Stats, StatsQuery } from '../stats-schemas.ts'
+} from './handlers.ts'
+import type { Stats, StatsQuery } from './stats.ts'
 import type {
   Count,
   CountedDeadLetters,

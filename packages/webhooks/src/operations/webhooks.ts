@@ -13,6 +13,7 @@ import {
   tenantOfNew,
   uuidOf,
   uuidv7,
+  compileFilter,
   type Cipher,
   type Core,
   type Db,
@@ -24,14 +25,25 @@ import {
   UrlRefused,
   WebhookNotFound,
   WebhooksLimitReached,
+  InvalidMetadata,
+  TimeoutTooLong,
+  UnknownTransform,
 } from '../errors.ts'
-import { MOST_COUNTED, QUEUE, SUBSCRIPTION, withWaiting } from '../outbound/delivery-queue.ts'
-import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
+import {
+  MOST_COUNTED,
+  QUEUE,
+  SUBSCRIPTION,
+  withWaiting,
+  type DeliveryData,
+} from '../outbound/delivery-queue.ts'
 import type { SigningKeys } from '../outbound/delivery/ed25519.ts'
-import { skippedRows } from '../outbound/delivery/log-entry.ts'
-import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
-import { urlProblem } from '../outbound/http/webhook-url.ts'
-import { maskedHeaders } from '../outbound/settings/custom-headers.ts'
+import { skippedRows } from '../outbound/delivery/attempt-record.ts'
+import { urlProblem, type IsBlocked } from '../outbound/http/blocked-addresses.ts'
+import {
+  maskedHeaders,
+  assertCustomHeaders,
+  assertNoContentType,
+} from '../outbound/settings/custom-headers.ts'
 import { assertSecret, newSecret } from '../outbound/settings/secret.ts'
 import {
   CountedWebhooks,
@@ -50,7 +62,7 @@ import {
   type WebhookChanges,
 } from '../schemas.ts'
 import { WebhookId } from '../schema-pieces.ts'
-import { NO_TRANSFORM } from '../outbound/transforms/transform.ts'
+import { NO_TRANSFORM, type AnyTransform } from '../outbound/transforms/transform.ts'
 import { insertLogRows } from '../tables/delivery-log.ts'
 import { open, seal, sealHeaders, type SecretColumns } from '../tables/sealed-columns.ts'
 import {
@@ -72,11 +84,10 @@ import {
 import { findPreviousSecrets } from '../tables/webhook-secrets.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditChange } from '../outbound/audit.ts'
-import { operation, type Caller } from './caller.ts'
-import { assertMayAim, assertMayReceive, shownTo } from './key-events.ts'
-import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
-import { isDisabledAsFailing, resumeFailing } from '../outbound/health/resume-failing.ts'
+import { operation, assertMayAim, assertMayReceive, shownTo, type Caller } from './caller.ts'
+import { isDisabledAsFailing, resumeFailing } from '../outbound/health/disable-and-resume.ts'
 import { pause, recipientOf, release, resume } from '../outbound/pause.ts'
+import type { SettingsInput } from '../settings-schemas.ts'
 
 export interface WebhookRules extends SettingsRules {
   allowedEvents: string[]
@@ -198,9 +209,8 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
       output: WebhookWithSecret,
       routes: { 'GET /:id': { summary: 'Get a webhook with its secret' } },
       async run(by, given) {
-        const id = webhookIdOf(given)
-        const row = existing(id, await findWebhook(core.readDb, id, by.reach))
-        return shownTo(by, open(cipher, id, await counted(core.readDb, row)))
+        const row = await foundWebhook(core.readDb, given, by)
+        return shownTo(by, open(cipher, row.id, await counted(core.readDb, row)))
       },
     }),
 
@@ -208,8 +218,7 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
       input: WebhookId,
       output: shapeOf<DeliverySigning>(),
       async run(by, given) {
-        const id = webhookIdOf(given)
-        const webhook = existing(id, await findWebhook(core.readDb, id, by.reach))
+        const webhook = await foundWebhook(core.readDb, given, by)
         const named = webhook.transform ?? rules.defaultTransform
         const transform = named === NO_TRANSFORM ? null : named
         const made = transform === null ? undefined : rules.transforms.get(transform)
@@ -218,7 +227,7 @@ export function webhookOperations(core: Core, rules: WebhookRules) {
           transform,
           ownSignatures: made === undefined || 'ofJson' in made || made.ownSignatures,
           standardWebhooks: rules.standardWebhooks || signingKeys !== null,
-          publicKey: signingKeys?.publicKeyOf(id) ?? null,
+          publicKey: signingKeys?.publicKeyOf(webhook.id) ?? null,
         }
       },
     }),
@@ -390,6 +399,16 @@ export function webhookIdOf(given: string): string {
   return id
 }
 
+/** The webhook `given`, where the caller reaches it. @throws WebhookNotFound */
+export async function foundWebhook(
+  db: Db,
+  given: string,
+  { reach }: Pick<Caller, 'reach'>,
+): Promise<StoredWebhook> {
+  const id = webhookIdOf(given)
+  return existing(id, await findWebhook(db, id, reach))
+}
+
 /** @throws WebhookNotFound */
 export function existing<Value>(id: string, value: Value | undefined): Value {
   if (value === undefined) throw new WebhookNotFound(id)
@@ -401,4 +420,52 @@ const withoutSecret = ({ secret: _, ...shown }: WebhookWithSecret): Webhook => m
 const masked = <Shown extends Webhook>(webhook: Shown): Shown => ({
   ...webhook,
   headers: maskedHeaders(webhook.headers),
+})
+
+// Checks of a webhook's settings that a schema cannot express.
+
+export interface SettingsRules {
+  deliveryTimeoutMs: number
+  transforms: ReadonlyMap<string, AnyTransform>
+  headerPrefix: string
+}
+
+/** @throws InvalidFilter, InvalidHeader, InvalidMetadata, TimeoutTooLong, UnknownTransform */
+export function checkSettings(
+  { filter, headers, metadata, timeoutMs, transform }: SettingsInput,
+  { deliveryTimeoutMs, transforms, headerPrefix }: SettingsRules,
+): void {
+  if (filter) compileFilter(filter)
+  if (headers) assertCustomHeaders(headers, headerPrefix)
+  if (metadata) assertMetadata(metadata)
+  if (timeoutMs && timeoutMs > deliveryTimeoutMs) throw new TimeoutTooLong(deliveryTimeoutMs)
+  if (typeof transform === 'string' && transform !== NO_TRANSFORM && !transforms.has(transform)) {
+    throw new UnknownTransform(transform, [...transforms.keys(), NO_TRANSFORM].join(', '))
+  }
+}
+
+/** Postgres stores no NUL and no half of a surrogate pair. @throws InvalidMetadata */
+function assertMetadata(metadata: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(metadata)) {
+    if (isStorable(name) && isStorable(value)) continue
+    const shown = JSON.stringify(name.slice(0, 40))
+    throw new InvalidMetadata(`metadata ${shown} holds a NUL, or half of a surrogate pair`)
+  }
+}
+
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/** Checks what depends on two settings: on what is given, and else on what the webhook has. */
+export function checkCombination(
+  given: SettingsInput,
+  before: Pick<SettingsInput, 'headers' | 'transform'> = {},
+): void {
+  const { headers, transform } = { ...before, ...definedOf(given) }
+  const isOwnBody = transform === undefined || transform === null || transform === NO_TRANSFORM
+  if (isOwnBody) assertNoContentType(headers ?? null)
+}
+
+const definedOf = ({ headers, transform }: SettingsInput): SettingsInput => ({
+  ...(headers !== undefined && { headers }),
+  ...(transform !== undefined && { transform }),
 })

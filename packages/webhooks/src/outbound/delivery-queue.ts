@@ -1,5 +1,5 @@
 /** The queue of deliveries, and how many of a webhook wait in it. */
-import type { Core, Db } from '@svc/core/internal'
+import type { Core, Db, DeadLetter, FanOutJob, Job } from '@svc/core/internal'
 
 /** The subscription through which published events fan out to webhooks. */
 export const SUBSCRIPTION = '__svc.webhooks'
@@ -31,3 +31,33 @@ export async function withWaiting<Row extends { id: string }>(
   const counts = await waitingOf(core, db, ids, most)
   return rows.map((row) => ({ ...row, waiting: counts.get(row.id) ?? 0 }))
 }
+
+/** The data of a job of the delivery queue. */
+export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
+  /** The id of the webhook. */
+  recipient: string
+  /** `null` where no event made the delivery. */
+  eventId: string | null
+  /** JSON text, where no event holds it. */
+  payload?: string
+  /**
+   * The address that it goes to instead of the webhook's own. Its result does not change the
+   * webhook's state.
+   */
+  url?: string
+  /** A test: it is marked as one, and no event has happened. */
+  isTest?: boolean
+}
+
+export type DeliveryJob = Job<DeliveryData>
+
+/** The number of the attempt in its delivery: a redriven job goes on counting. */
+export const attemptNumberOf = ({ data, attempt }: DeliveryJob): number =>
+  (data.attemptsBefore ?? 0) + attempt
+
+/** How many attempts the delivery of a dead letter has had. */
+export const attemptCountOf = ({ data, attempts }: DeadLetter<DeliveryData>): number =>
+  (data.attemptsBefore ?? 0) + attempts
+
+/** The key of an event in a map: no event name holds a line break. */
+export const eventKey = (name: string, id: string | null): string => `${name}\n${id}`

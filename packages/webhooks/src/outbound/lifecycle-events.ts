@@ -1,6 +1,5 @@
 /** The lifecycle events of webhooks and deliveries. Payloads never hold a secret. */
 import { publishedEventId, type Core, type Db } from '@svc/core/internal'
-import { findLastFailures, type LastFailure } from '../tables/delivery-log.ts'
 import { findAddresses } from '../tables/webhook-health.ts'
 
 interface AboutWebhook {
@@ -81,49 +80,34 @@ export async function publishLifecycle<Name extends keyof Payloads>(
   { bus }: Pick<Core, 'bus'>,
   db: Db,
   name: Name,
-  make: () => Promise<Payloads[Name][]>,
+  payloads: Payloads[Name][],
 ): Promise<void> {
-  const events = (await make()).map((payload) => {
+  const events = payloads.map((payload) => {
     const { tenant } = payload
     return { name, payload: JSON.stringify(payload), tenant }
   })
   if (events.length > 0) await bus.publish(events, { db })
 }
 
-/** A delivery that has become a dead letter. */
-export interface DeadDelivery {
-  webhookId: string
-  deliveryId: string
-  event: string
-  /** The id of the event as it is stored. */
-  eventId: string | null
-  attempts: number
-  lastError: LastError | null
-}
+/** A delivery that has become a dead letter. Its event has the id under which it is stored. */
+export type DeadDelivery = Omit<DeliveryDead, 'tenant' | 'url'>
 
 export async function publishDead(core: Core, db: Db, deliveries: DeadDelivery[]): Promise<void> {
   const dead = deliveries.filter(({ event }) => !isLifecycleEvent(event))
   if (dead.length === 0) return
-  await publishLifecycle(core, db, 'svc.delivery.dead', async () => {
-    const ids = [...new Set(dead.map(({ webhookId }) => webhookId))]
-    const addresses = new Map((await findAddresses(db, ids)).map((one) => [one.id, one]))
-    return dead.flatMap(({ webhookId, eventId, ...rest }) => {
-      const webhook = addresses.get(webhookId)
-      if (webhook === undefined) return []
-      const { tenant, url } = webhook
-      return [{ webhookId, tenant, url, eventId: eventId && publishedEventId(eventId), ...rest }]
-    })
+  const ids = [...new Set(dead.map(({ webhookId }) => webhookId))]
+  const addresses = new Map((await findAddresses(db, ids)).map((one) => [one.id, one]))
+  const payloads = dead.flatMap(({ webhookId, eventId, ...rest }) => {
+    const webhook = addresses.get(webhookId)
+    if (webhook === undefined) return []
+    const { tenant, url } = webhook
+    return [{ webhookId, tenant, url, eventId: eventId && publishedEventId(eventId), ...rest }]
   })
+  await publishLifecycle(core, db, 'svc.delivery.dead', payloads)
 }
 
-/** The last error of each of these webhooks, by their ids. */
-export async function lastErrorsOf(db: Db, ids: string[]): Promise<Map<string, LastError>> {
-  const failures = await findLastFailures(db, ids)
-  return new Map(failures.map((failure) => [failure.webhookId, lastErrorOf(failure)]))
-}
-
-export const lastErrorOf = ({
+export const lastErrorOf = ({ error, statusCode, attemptedAt }: LastError): LastError => ({
   error,
   statusCode,
   attemptedAt,
-}: Omit<LastFailure, 'webhookId'>): LastError => ({ error, statusCode, attemptedAt })
+})

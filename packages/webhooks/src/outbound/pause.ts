@@ -41,46 +41,29 @@ export const recipientOf = ({ id, tenant, events, filter, url }: Recipient) => (
 })
 
 /**
- * From the commit on no attempt begins for it; `null`: for no webhook. Returns whether that is new. After the commit
- * the caller calls `pausesChanged`.
+ * From the commit on no attempt begins for the webhooks of a tenant, or they begin again; `null`: for no webhook.
+ * Returns whether that is new.
  */
-export async function pauseDeliveries(
+export async function setDeliveriesPaused(
   core: Core,
   db: Db,
+  paused: boolean,
   tenant: string | null,
   reason: string | null,
 ): Promise<boolean> {
-  const isNew = await insertPause(db, { queue: QUEUE, tenant, reason })
-  if (tenant !== null) await holdTenant(core, db, tenant, true)
-  return isNew
-}
-
-/** Returns whether it was paused. */
-export async function resumeDeliveries(
-  core: Core,
-  db: Db,
-  tenant: string | null,
-): Promise<boolean> {
-  const wasPaused = await deletePause(db, { queue: QUEUE, tenant })
-  if (tenant !== null) await holdTenant(core, db, tenant, false)
-  return wasPaused
-}
-
-async function holdTenant(
-  { queues }: Core,
-  db: Db,
-  tenant: string,
-  isPaused: boolean,
-): Promise<void> {
+  const { pauses, queues } = core
+  core.afterCommit(db, () => {
+    pauses.changed()
+    queues.recipientsChanged(QUEUE)
+  })
+  const of = { queue: QUEUE, tenant }
+  const isNew = paused ? await insertPause(db, { ...of, reason }) : await deletePause(db, of)
+  if (tenant === null) return isNew
   // A webhook that is being registered or changed is seen afterwards.
   await lockTenant(db, tenant)
-  const changed = await setPaused(db, tenant, isPaused)
+  const changed = await setPaused(db, tenant, paused)
   const active = changed.filter((one) => one.active).map(({ id }) => id)
-  if (isPaused) await queues.hold(db, QUEUE, active)
+  if (paused) await queues.hold(db, QUEUE, active)
   else await queues.release(db, QUEUE, active)
-}
-
-export function pausesChanged({ pauses, queues }: Core): void {
-  pauses.changed()
-  queues.recipientsChanged(QUEUE)
+  return isNew
 }

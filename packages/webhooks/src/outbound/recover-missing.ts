@@ -28,8 +28,7 @@ import {
   type MissingEvent,
 } from '../tables/missing-events.ts'
 import { findWebhook } from '../tables/webhooks.ts'
-import { QUEUE, SUBSCRIPTION } from './delivery-queue.ts'
-import type { DeliveryData } from './delivery/delivery-job.ts'
+import { QUEUE, SUBSCRIPTION, type DeliveryData } from './delivery-queue.ts'
 
 type Wants = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter'>
 

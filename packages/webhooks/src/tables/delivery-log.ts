@@ -2,7 +2,7 @@
 import type { Db } from '@svc/core'
 import { storableJson } from '@svc/core/internal'
 import type { DeliveryAttempt } from '../delivery-schemas.ts'
-import { newestMs, spansBack, type LogSpan } from './log-spans.ts'
+import { newestMs, spansBack } from './log-spans.ts'
 
 /** An attempt as it is stored. "__svc.webhooks.record_attempts" has the names of its fields. */
 export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {
@@ -27,41 +27,33 @@ export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   ])
 }
 
-/** The last attempt of a webhook that has failed. */
-export type LastFailure = Pick<LogRow, 'webhookId' | 'error' | 'statusCode' | 'attemptedAt'>
-
 const MONTH_MS = 30 * 24 * 3600 * 1000
 
-/** The last failure of each of these webhooks; none where the last month has none. */
-export async function findLastFailures(db: Db, webhookIds: string[]): Promise<LastFailure[]> {
-  const found: LastFailure[] = []
-  let wanted = webhookIds
-  for (const span of spansBack(Date.now() - MONTH_MS, newestMs())) {
-    found.push(...(await findFailuresIn(db, wanted, span)))
-    wanted = webhookIds.filter((id) => found.every(({ webhookId }) => webhookId !== id))
-    if (wanted.length === 0) break
-  }
-  return found
-}
+type LastFailure = Pick<LogRow, 'error' | 'statusCode' | 'attemptedAt'>
 
-async function findFailuresIn(
+/** The last failed attempt of each of these webhooks, by their ids; none where the last month has none. */
+export async function findLastFailures(
   db: Db,
   webhookIds: string[],
-  { first, end }: LogSpan,
-): Promise<LastFailure[]> {
-  const { rows } = await db.query(
-    `select wanted.id as "webhookId", failure.error, failure.status_code as "statusCode",
-            failure.attempted_at as "attemptedAt"
-       from unnest($1::uuid[]) as wanted (id)
-      cross join lateral (
-        select error, status_code, attempted_at from svc."__svc.webhooks.delivery_log"
-         where webhook_id = wanted.id and status <> 'delivered' and id >= $2 and id < $3
-           and error is not null and error <> 'proxy' and url is null
-         order by id desc limit 1) as failure`,
-    [webhookIds, first, end],
-  )
-  return rows.map((row: LastFailure) => ({
-    ...row,
-    attemptedAt: new Date(row.attemptedAt).toISOString(),
-  }))
+): Promise<Map<string, LastFailure>> {
+  const found = new Map<string, LastFailure>()
+  for (const { first, end } of spansBack(Date.now() - MONTH_MS, newestMs())) {
+    const wanted = webhookIds.filter((id) => !found.has(id))
+    if (wanted.length === 0) break
+    const { rows } = await db.query(
+      `select wanted.id, failure.error, failure.status_code as "statusCode",
+              failure.attempted_at as "attemptedAt"
+         from unnest($1::uuid[]) as wanted (id)
+        cross join lateral (
+          select error, status_code, attempted_at from svc."__svc.webhooks.delivery_log"
+           where webhook_id = wanted.id and status <> 'delivered' and id >= $2 and id < $3
+             and error is not null and error <> 'proxy' and url is null
+           order by id desc limit 1) as failure`,
+      [wanted, first, end],
+    )
+    for (const { id, ...failure } of rows as (LastFailure & { id: string })[]) {
+      found.set(id, { ...failure, attemptedAt: new Date(failure.attemptedAt).toISOString() })
+    }
+  }
+  return found
 }

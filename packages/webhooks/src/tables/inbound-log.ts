@@ -7,22 +7,13 @@ import {
   withinReach,
   type Reach,
 } from '@svc/core/internal'
+import type { InboundFilter, LoggedRequest } from '../inbound-schemas.ts'
 import { firstIdOf, timeOf } from './log-spans.ts'
 
-export type LoggedOutcome = 'accepted' | 'duplicate' | 'refused' | 'failed'
+export type LoggedOutcome = LoggedRequest['outcome']
 
 /** A request as it is stored. */
-export interface InboundRow {
-  id: string
-  source: string
-  tenant: string | null
-  outcome: LoggedOutcome
-  reason: string | null
-  event: string | null
-  eventId: string | null
-  ip: string | null
-  bytes: number
-  durationMs: number
+export interface InboundRow extends Omit<LoggedRequest, 'at' | 'headers' | 'body' | 'bodyLeftOut'> {
   /** Path and query; null where raw bodies are not kept, as are the next two. */
   url: string | null
   /** Names and values in turn, as JSON text, with those masked that hold a secret. */
@@ -43,18 +34,8 @@ export type ListedRow = InboundRow & {
   bodyLeftOut?: boolean
 }
 
-export interface InboundFilter {
-  source?: string | undefined
-  outcome?: LoggedOutcome | undefined
-  /** Whose rows. @default all */
-  reach?: Reach
-  since?: string | undefined
-  until?: string | undefined
-  after?: string | undefined
-  limit?: number | undefined
-  /** Bodies are read until they have so many bytes together. @default all bodies */
-  bodyBytes?: number | undefined
-}
+/** `reach`: whose rows. @default all */
+export type LoggedFilter = Omit<InboundFilter, 'tenant'> & { reach?: Reach }
 
 const COLUMNS = `id, source, tenant, outcome, reason, event, event_id as "eventId", ip, bytes,
   duration_ms as "durationMs", url, headers, verified, event_names as "eventNames",
@@ -87,7 +68,7 @@ export async function insertInboundRows(db: Db, rows: NewInboundRow[]): Promise<
 }
 
 /** Newest first. */
-export async function listInboundRows(db: Db, filter: InboundFilter): Promise<ListedRow[]> {
+export async function listInboundRows(db: Db, filter: LoggedFilter): Promise<ListedRow[]> {
   const { source, outcome, reach = EVERYWHERE, since, until, after, limit, bodyBytes } = filter
   // The length of a body is read without the body.
   const { rows } = await db.query(

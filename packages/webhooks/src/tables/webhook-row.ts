@@ -12,12 +12,24 @@ export const COLUMNS = `id, tenant, url, events, label, active, secret, created_
   disabled_at as "disabledAt", disabled_reason as "disabledReason", failing_since as "failingSince",
   last_success_at as "lastSuccessAt", last_failure_at as "lastFailureAt"`
 
-/** A row as it is read: JSON is text. */
-export type StoredRow<Row> = Omit<Row, 'headers' | 'retry' | 'fields'> &
-  Record<'headers' | 'retry' | 'fields', string | null>
+const JSON_COLUMNS = ['metadata', 'filter', 'headers', 'retry', 'fields', 'rateLimit'] as const
+const TIMES = [
+  'createdAt',
+  'updatedAt',
+  'disabledAt',
+  'failingSince',
+  'lastSuccessAt',
+  'lastFailureAt',
+] as const
 
-export type WebhookRow = StoredRow<Omit<StoredWebhook, 'metadata' | 'filter' | 'rateLimit'>> &
-  Record<'metadata' | 'filter' | 'rateLimit', string | null>
+type JsonColumn = (typeof JSON_COLUMNS)[number]
+
+/** A row as it is read: JSON is text. */
+export type StoredRow<Row> = {
+  [Name in keyof Row]: Name extends JsonColumn ? string | null : Row[Name]
+}
+
+export type WebhookRow = StoredRow<StoredWebhook>
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the column says what it holds
 export const parsed = (json: string | null): any => (json === null ? null : JSON.parse(json))
@@ -25,18 +37,8 @@ export const parsed = (json: string | null): any => (json === null ? null : JSON
 /** A host may have set parsers in pg that turn timestamps into something else than dates. */
 export const asWebhook = (row: WebhookRow): StoredWebhook => ({
   ...row,
-  createdAt: isoOf(row.createdAt),
-  updatedAt: isoOf(row.updatedAt),
-  metadata: parsed(row.metadata),
-  filter: parsed(row.filter),
-  headers: parsed(row.headers),
-  retry: parsed(row.retry),
-  fields: parsed(row.fields),
-  rateLimit: parsed(row.rateLimit),
-  disabledAt: row.disabledAt && isoOf(row.disabledAt),
-  failingSince: row.failingSince && isoOf(row.failingSince),
-  lastSuccessAt: row.lastSuccessAt && isoOf(row.lastSuccessAt),
-  lastFailureAt: row.lastFailureAt && isoOf(row.lastFailureAt),
+  ...(Object.fromEntries([
+    ...JSON_COLUMNS.map((name) => [name, parsed(row[name])]),
+    ...TIMES.map((name) => [name, row[name] && new Date(row[name]).toISOString()]),
+  ]) as Pick<StoredWebhook, JsonColumn | (typeof TIMES)[number]>),
 })
-
-const isoOf = (time: string | Date): string => new Date(time).toISOString()

@@ -10,7 +10,7 @@ import {
 import {
   deliveryBody,
   signingHeaders,
-} from '../../../../packages/webhooks/src/outbound/delivery/sign.ts'
+} from '../../../../packages/webhooks/src/outbound/delivery/request.ts'
 import { headerNames } from '../../../../packages/webhooks/src/outbound/settings/header-names.ts'
 
 // RFC 8032, section 7.1, test 1.

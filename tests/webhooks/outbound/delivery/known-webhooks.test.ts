@@ -5,8 +5,8 @@ import {
   KnownWebhooks,
   LONGEST_MS,
   LONGEST_WAIT_MS,
-} from '../../../../packages/webhooks/src/outbound/delivery/known-webhooks.ts'
-import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery/delivery-job.ts'
+} from '../../../../packages/webhooks/src/outbound/delivery/prepare-deliveries.ts'
+import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery-queue.ts'
 import type { WebhookForDelivery } from '../../../../packages/webhooks/src/tables/webhooks-for-delivery.ts'
 import { until } from '../../../support/until.ts'
 import { startHost, type Host } from '../../support/host.ts'

@@ -1,8 +1,10 @@
 import t from 'tap'
 import type { Result } from '@svc/core/internal'
-import { rowsOf } from '../../../../packages/webhooks/src/outbound/delivery/log-entry.ts'
-import type { AttemptRecord } from '../../../../packages/webhooks/src/outbound/delivery/attempt-record.ts'
-import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery/delivery-job.ts'
+import {
+  rowsOf,
+  type AttemptRecord,
+} from '../../../../packages/webhooks/src/outbound/delivery/attempt-record.ts'
+import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery-queue.ts'
 
 const createdAt = new Date('2030-01-31T12:00:00Z')
 const recipient = '00000000-0000-4000-8000-000000000001'

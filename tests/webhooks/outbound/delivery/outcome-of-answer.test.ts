@@ -3,7 +3,7 @@ import {
   errorOf,
   outcomeOfAnswer,
   type OutcomeRules,
-} from '../../../../packages/webhooks/src/outbound/delivery/outcome-of-answer.ts'
+} from '../../../../packages/webhooks/src/outbound/delivery/attempt.ts'
 import type {
   Failure,
   PostResult,

@@ -6,7 +6,7 @@ import {
   describingHeaders,
   signingHeaders,
   type Signing,
-} from '../../../../packages/webhooks/src/outbound/delivery/sign.ts'
+} from '../../../../packages/webhooks/src/outbound/delivery/request.ts'
 import { headerNames } from '../../../../packages/webhooks/src/outbound/settings/header-names.ts'
 
 const names = headerNames('X-Svc-')

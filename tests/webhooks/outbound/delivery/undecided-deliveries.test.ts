@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery/delivery-job.ts'
+import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery-queue.ts'
 import { UndecidedDeliveries } from '../../../../packages/webhooks/src/outbound/delivery/undecided-deliveries.ts'
 
 t.test('few undecided deliveries hold a slot of the worker, the others get turns', async (t) => {

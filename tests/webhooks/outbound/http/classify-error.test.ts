@@ -1,5 +1,5 @@
 import t from 'tap'
-import { classifyError } from '../../../../packages/webhooks/src/outbound/http/classify-error.ts'
+import { classifyError } from '../../../../packages/webhooks/src/outbound/http/post-result.ts'
 
 t.test('errors of sockets, resolvers, TLS and the parser each have their class', async (t) => {
   const classes = {

@@ -1,6 +1,6 @@
 // promise: A bad answer (endless, late, broken, reset, redirected, compressed, not HTTP, with a wrong certificate or old TLS) takes bounded time and memory
 import t from 'tap'
-import { errorOf } from '../../../../packages/webhooks/src/outbound/delivery/outcome-of-answer.ts'
+import { errorOf } from '../../../../packages/webhooks/src/outbound/delivery/attempt.ts'
 import { gone, hostileReceiver } from '../../support/hostile-receiver.ts'
 import { openedPost } from '../../support/opened-post.ts'
 

@@ -1,7 +1,7 @@
 // promise: A bad answer (endless, late, broken, reset, redirected, compressed, not HTTP, with a wrong certificate or old TLS) takes bounded time and memory
 import { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { guardedConnector } from '../../../../packages/webhooks/src/outbound/http/connector.ts'
+import { guardedConnector } from '../../../../packages/webhooks/src/outbound/http/guarded-agent.ts'
 import {
   acceptingReceiver,
   gone,

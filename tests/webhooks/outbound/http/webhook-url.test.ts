@@ -1,7 +1,9 @@
 // promise: No request is sent to an address that is not public, unless `allowedNetworks` opens it, also through a proxy
 import t from 'tap'
-import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import { urlProblem } from '../../../../packages/webhooks/src/outbound/http/webhook-url.ts'
+import {
+  createAddressFilter,
+  urlProblem,
+} from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 
 const isBlocked = createAddressFilter([])
 

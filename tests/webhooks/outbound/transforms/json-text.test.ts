@@ -1,5 +1,5 @@
 import t from 'tap'
-import { shownJson } from '../../../../packages/webhooks/src/outbound/transforms/json-text.ts'
+import { shownJson } from '../../../../packages/webhooks/src/outbound/transforms/built-in.ts'
 
 const VALUES = [
   {},

@@ -1,58 +1,23 @@
-import { storableText, traceHeadersOf } from '@svc/core/internal'
+import { storableText } from '@svc/core/internal'
 import type { HealthWatch } from '../health/health-watch.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
-import type { Connected } from '../http/connecting.ts'
-import type { PostResult, ResponseHeaders } from '../http/post-result.ts'
+import type { Connected } from '../http/guarded-agent.ts'
+import type { PostResult, ResponseHeaders, Failure } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
 import { onlyFields } from '../settings/fields.ts'
-import type { HeaderNames } from '../settings/header-names.ts'
-import { NO_TRANSFORM, type AnyTransform } from '../transforms/transform.ts'
-import { failedUnsent, skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
+import type { AnyTransform } from '../transforms/transform.ts'
+import { unsent, type AttemptRecord } from './attempt-record.ts'
 import { maskedAnswer, SHORTEST_SECRET } from './echoed-secrets.ts'
-import type { SigningKeys } from './ed25519.ts'
 import {
-  errorOf,
-  outcomeOfAnswer,
-  type AnswerOutcome,
-  type OutcomeRules,
-} from './outcome-of-answer.ts'
-import { plainRequest, transformedRequest, type DeliveryRequest } from './request.ts'
-import { describingHeaders, signingHeaders } from './sign.ts'
-
-/** The request of an attempt. */
-export interface Delivery {
-  event: string
-  /** JSON text. */
-  payload: string
-  deliveryId: string
-  /** 1, 2, … over all attempts of the delivery. */
-  attempt: number
-  /** The id of the event as it is stored. @default none: no event made the delivery */
-  eventId?: string | null
-  /** When the event was published; a number is in milliseconds. @default when the attempt begins */
-  publishedAt?: Date | number
-  /** The tenant of the event. */
-  tenant?: string | null
-  /** The trace context of the attempt, or of the publish where attempts are not traced. */
-  traceContext?: string | null
-  /** A test: it is marked as one. */
-  isTest?: boolean | undefined
-  /** The webhook is disabled: the attempt shows whether its receiver works again. */
-  isProbe?: boolean
-  /** It goes to another address than that of the webhook, and is no evidence about its receiver. */
-  isAtOtherUrl?: boolean
-  /** The transform took most of the time of the attempt: a time-out is no evidence about the receiver. */
-  isLate?: boolean
-}
-
-/** What the headers of a delivery are made by. */
-export interface RequestSettings {
-  headerNames: HeaderNames
-  standardWebhooks: boolean
-  signingKeys: SigningKeys | null
-  propagateTraceContext: boolean
-}
+  plainRequest,
+  transformedRequest,
+  headersOf,
+  transformNameOf,
+  type Delivery,
+  type DeliveryRequest,
+  type RequestSettings,
+} from './request.ts'
 
 export interface AttemptSettings extends OutcomeRules, RequestSettings {
   deliveryTimeoutMs: number
@@ -94,7 +59,7 @@ export async function makeAttempt(
       { webhookId: webhook.id, transform: name },
       'this host lacks the transform of a webhook; its deliveries wait for a host that has it',
     )
-    const detail = failedUnsent(delivery.attempt, 'transform')
+    const detail = unsent(delivery.attempt, 'transform')
     return { kind: 'unsent', detail, isLacking: true }
   }
   const startedAt = new Date()
@@ -110,25 +75,15 @@ export async function makeAttempt(
     const { deliveryId, attempt } = delivery
     const details = { webhookId: webhook.id, transform: name, deliveryId, attempt }
     logFailure(settings.log, error, details)
-    const record: AttemptRecord = { ...unsent(attempt, startedAt), error: 'transform' }
+    const record = unsent(attempt, 'transform', startedAt)
     return { kind: 'failed', detail: record, output: record }
   }
-  if (request === null) return { kind: 'cancelled', detail: skippedAttempt(delivery.attempt) }
+  if (request === null) return { kind: 'cancelled', detail: unsent(delivery.attempt) }
   // The limit is that of the whole attempt.
   const leftMs = Math.ceil(limitMs - (performance.now() - startedMs))
   const limited = { ...webhook, timeoutMs: Math.max(1, leftMs) }
   const isLate = leftMs < limitMs / 2
   return send(post, settings, limited, { ...delivery, isLate }, request, signal)
-}
-
-/** The default is for the events of the host: ours have a form of their own. `null` for our own body. */
-export function transformNameOf(
-  { transform }: WebhookForDelivery,
-  { event }: Pick<Delivery, 'event'>,
-  defaultTransform: string | null,
-): string | null {
-  const name = transform ?? (event.startsWith('svc.') ? null : defaultTransform)
-  return name === NO_TRANSFORM ? null : name
 }
 
 /** Anything can be thrown, also what the serializer of a log cannot read: the attempt has failed all the same. */
@@ -183,48 +138,6 @@ async function send(
     ...(isEvidence && { testedUrl: webhook.url }),
   }
   return outcomeOfAnswer(result, record, settings, new Date())
-}
-
-/** The headers of a delivery, as a flat list of names and values, without those of every request. */
-export function headersOf(
-  { standardWebhooks, signingKeys, headerNames, propagateTraceContext }: RequestSettings,
-  webhook: WebhookForDelivery,
-  delivery: Omit<Delivery, 'payload'>,
-  request: DeliveryRequest,
-  attemptedAt: Date,
-): string[] {
-  const { body, headers: ownHeaders, signature = [], hasOwnSignatures = true } = request
-  const { event, deliveryId, attempt, isTest, traceContext = null } = delivery
-  const { secret, previousSecrets } = webhook
-  const tenant = webhook.isOperators ? delivery.tenant : null
-  const message = { event, deliveryId, attempt, isTest, tenant, body }
-  const headers = describingHeaders(message, headerNames)
-  if (hasOwnSignatures) {
-    const { timestamp = Math.floor(attemptedAt.getTime() / 1000) } = request
-    const ed25519 = signingKeys?.of(webhook.id) ?? []
-    const signing = { secret, previousSecrets, standardWebhooks, ed25519 }
-    headers.push(...signingHeaders(message, signing, timestamp, headerNames))
-  }
-  headers.push(...ownHeaders)
-  if (propagateTraceContext && traceContext !== null) {
-    headers.push(...traceHeaders(traceContext, ownHeaders))
-  }
-  headers.push(...signature)
-  return headers
-}
-
-/**
- * The headers of W3C that pass the trace on to the receiver, as a flat list of names and values. A header
- * that the webhook has set itself stays as it is.
- */
-function traceHeaders(traceContext: string, ownHeaders: string[]): string[] {
-  const own = new Set(ownHeaders.map((header) => header.toLowerCase()))
-  if (own.has('traceparent')) return []
-  const { traceparent, tracestate } = traceHeadersOf(traceContext)
-  const parent = ['traceparent', traceparent]
-  return tracestate === undefined || own.has('tracestate')
-    ? parent
-    : [...parent, 'tracestate', tracestate]
 }
 
 /** An answer that is cut off, or broken off, may end inside of a secret. */
@@ -284,3 +197,66 @@ function countsForHealth(result: PostResult, delivery: Delivery): boolean {
   const isOurFault = result.isOurFault === true || (isLate === true && error === 'timeout')
   return !isOurFault && !isLifecycleEvent(event)
 }
+
+// Derives the outcome of an attempt from the result of its request.
+
+export interface OutcomeRules {
+  /** The longest wait that a receiver can set with `Retry-After`. */
+  retryDelayMaxSeconds: number
+  /** Whether a 410 deactivates the webhook and ends the delivery. */
+  deactivateOnGone: boolean
+}
+
+/** An outcome of core's workers, with the record of the attempt. */
+export type AnswerOutcome<Record extends object> =
+  | { kind: 'completed'; detail: Record }
+  | { kind: 'failed'; detail: Record; output: Record; retryAfterMs?: number }
+  /** The receiver answered 410 Gone. */
+  | { kind: 'rejected'; detail: Record; output: Record }
+  /**
+   * The proxy of this host failed: nothing has reached the receiver, and no attempt is used up.
+   * `isLacking`: nothing was tried, since this host lacks what another one may have.
+   */
+  | { kind: 'unsent'; detail: Record; isLacking?: true }
+
+/** Why an attempt failed; `null` where it was a delivery. */
+export function errorOf({ statusCode, failure }: PostResult): Failure | null {
+  if (failure !== null) return failure
+  if (statusCode === null) return 'http'
+  if (statusCode >= 200 && statusCode < 300) return null
+  return statusCode >= 300 && statusCode < 400 ? 'redirect' : 'http'
+}
+
+export function outcomeOfAnswer<Record extends object>(
+  result: PostResult,
+  record: Record,
+  rules: OutcomeRules,
+  now: Date,
+): AnswerOutcome<Record> {
+  if (errorOf(result) === null) return { kind: 'completed', detail: record }
+  const { statusCode, failure, retryAfter } = result
+  if (failure === 'proxy') return { kind: 'unsent', detail: record }
+  // The status of an exchange that broke is not reliable.
+  if (failure === null && statusCode === 410 && rules.deactivateOnGone) {
+    return { kind: 'rejected', detail: record, output: record }
+  }
+  const mayAskToWait = failure === null && (statusCode === 429 || statusCode === 503)
+  const waitMs = mayAskToWait && retryAfter !== null ? waitMsOf(retryAfter, now) : 0
+  if (waitMs <= 0) return { kind: 'failed', detail: record, output: record }
+  const retryAfterMs = Math.min(waitMs, rules.retryDelayMaxSeconds * 1000)
+  return { kind: 'failed', detail: record, output: record, retryAfterMs }
+}
+
+/** `Retry-After` (RFC 9110, section 10.2.3): whole seconds, or an HTTP date; 0 for anything else. */
+function waitMsOf(value: string, now: Date): number {
+  const text = value.trim()
+  if (/^\d+$/.test(text)) return Number(text) * 1000
+  if (!HTTP_DATE.test(text)) return 0
+  // The asctime format has no zone: it is UTC, as the others.
+  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
+  return Number.isNaN(at) ? 0 : at - now.getTime()
+}
+
+/** RFC 9110, section 5.6.7: IMF-fixdate, and the obsolete forms of RFC 850 and of asctime. */
+const HTTP_DATE =
+  /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/

@@ -8,7 +8,7 @@ import {
 } from '@svc/core/internal'
 import type { AttemptStep } from './attempt.ts'
 import type { AttemptRecord } from './attempt-record.ts'
-import { attemptNumberOf, type DeliveryData } from './delivery-job.ts'
+import { attemptNumberOf, type DeliveryData } from '../delivery-queue.ts'
 
 interface Prepared {
   webhook: { url: string } | undefined

@@ -11,24 +11,16 @@ import {
 } from '@svc/core/internal'
 import { insertLogRows } from '../../tables/delivery-log.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
-import { QUEUE } from '../delivery-queue.ts'
+import { QUEUE, attemptNumberOf, type DeliveryData, type DeliveryJob } from '../delivery-queue.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
-import {
-  crashedAttempt,
-  failedUnsent,
-  skippedAttempt,
-  type AttemptRecord,
-} from './attempt-record.ts'
+import { unsent, skippedRows, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
-import { skippedRows } from './log-entry.ts'
 import { isUndecided, UndecidedDeliveries } from './undecided-deliveries.ts'
-import { KnownWebhooks } from './known-webhooks.ts'
-import { prepareDeliveries, type PreparedDelivery } from './prepare-deliveries.ts'
+import { KnownWebhooks, prepareDeliveries, type PreparedDelivery } from './prepare-deliveries.ts'
 import type { Probes } from './probe.ts'
 import { attempts, hasReached, isGone, recordDeliveries } from './record-deliveries.ts'
 
@@ -55,10 +47,10 @@ export function createDeliveryWorker(
     const attempt = attemptNumberOf(job)
     if (webhook === undefined || payload === undefined) {
       if (isUndecided(job)) return { kind: 'cancelled' }
-      return { kind: 'cancelled', detail: skippedAttempt(attempt) }
+      return { kind: 'cancelled', detail: unsent(attempt) }
     }
     const { event, eventId, deliveryId, url = webhook.url, isTest } = job.data
-    if (url === '') return { kind: 'cancelled', detail: skippedAttempt(attempt) }
+    if (url === '') return { kind: 'cancelled', detail: unsent(attempt) }
     const isProbe = job.isProbe === true
     if (mustPark(webhook, job)) return { kind: 'parked' }
     if (isUndecided(job)) {
@@ -68,7 +60,7 @@ export function createDeliveryWorker(
       if (!(await filters.matches(job, payload))) return { kind: 'cancelled' }
     }
     // Another host may be able to read the secret.
-    if (isUnreadable === true) return unsentOutcome(job, failedUnsent(attempt, 'secret'))
+    if (isUnreadable === true) return unsentOutcome(job, unsent(attempt, 'secret'))
     // Signed and with the webhook's own headers also there: a caller that may send it may also read them.
     const isAtOtherUrl = job.data.url !== undefined
     const delivery = {
@@ -156,7 +148,7 @@ const publishedAttemptsLeft = ({ data, attemptsLeft, retryCount }: DeliveryJob):
 const lostAttempt = (job: DeliveryJob): Outcome<AttemptRecord> =>
   isUndecided(job)
     ? { kind: 'postponed', delayMs: 0 }
-    : failedAsLost(job, crashedAttempt(attemptNumberOf(job), new Date()))
+    : failedAsLost(job, unsent(attemptNumberOf(job), 'lost'))
 
 function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: DeliveryJob): boolean {
   if (webhook.paused) return true

@@ -16,17 +16,16 @@ import {
   findWebhooksForDelivery,
   type WebhookForDelivery,
 } from '../../tables/webhooks-for-delivery.ts'
-import { QUEUE, waitingOf } from '../delivery-queue.ts'
+import { QUEUE, waitingOf, attemptCountOf, type DeliveryData } from '../delivery-queue.ts'
 import { TEST_EVENT } from '../described-event.ts'
-import type { AttemptRecord } from './attempt-record.ts'
-import { makeAttempt, type AttemptSettings, type Delivery } from './attempt.ts'
+import { rowOf, type AttemptRecord } from './attempt-record.ts'
+import { makeAttempt, type AttemptSettings } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { attemptCountOf, type DeliveryData } from './delivery-job.ts'
 import { tracedAttempt } from './delivery-telemetry.ts'
-import { rowOf } from './log-entry.ts'
 import { insertAccepted } from './record-deliveries.ts'
+import type { Delivery } from './request.ts'
 import type { Post } from '../http/post.ts'
-import { reactivate, reactivateIn } from '../health/resume-failing.ts'
+import { reactivate, reactivateIn } from '../health/disable-and-resume.ts'
 
 /** What a probe may take besides its attempt. */
 const PROBE_MARGIN_SECONDS = 5
@@ -67,7 +66,7 @@ export class Probes {
   }
 
   /**
-   * Makes the probes that are due. One that succeeds resumes its webhook, see resume-failing.ts. `stopping`
+   * Makes the probes that are due. One that succeeds resumes its webhook, see disable-and-resume.ts. `stopping`
    * ends the attempts that are under way: they change nothing.
    */
   async run(stopping: AbortSignal): Promise<void> {

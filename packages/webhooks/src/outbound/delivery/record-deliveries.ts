@@ -11,15 +11,12 @@ import {
   type Recorder,
   type Settled,
 } from '@svc/core/internal'
-import { disable } from '../health/disable.ts'
-import { reactivateIn } from '../health/resume-failing.ts'
+import { disable, reactivateIn } from '../health/disable-and-resume.ts'
 import { insertLogRows, RECORD_ATTEMPTS, type LogRow } from '../../tables/delivery-log.ts'
 import { findDeletedWebhooks, keepWebhooks } from '../../tables/webhooks.ts'
-import { QUEUE } from '../delivery-queue.ts'
+import { QUEUE, type DeliveryData, type DeliveryJob } from '../delivery-queue.ts'
 import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
-import type { AttemptRecord } from './attempt-record.ts'
-import { type DeliveryData, type DeliveryJob } from './delivery-job.ts'
-import { deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
+import { deadDeliveriesOf, rowsOf, skippedRow, type AttemptRecord } from './attempt-record.ts'
 
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 

@@ -13,7 +13,7 @@ import {
   type Core,
 } from '@svc/core/internal'
 import { writeFilterCosts } from '../../tables/webhooks.ts'
-import { type DeliveryJob } from './delivery-job.ts'
+import type { DeliveryJob } from '../delivery-queue.ts'
 
 /** A cost is written this long after the last one of any webhook. */
 const WRITE_EVERY_MS = 10_000

@@ -5,14 +5,13 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Core, Db } from '@svc/core/internal'
-import { countAttempts } from '../../stats/roll-up.ts'
-import type { Working } from '../../tables/stats.ts'
+import { rollUpRecent, type Working } from '../../tables/stats.ts'
 import { lockFailing, markWarned, PORTION } from '../../tables/webhook-health.ts'
 import { QUEUE } from '../delivery-queue.ts'
-import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
+import { findLastFailures } from '../../tables/delivery-log.ts'
+import { publishLifecycle } from '../lifecycle-events.ts'
 import type { AutoDisable } from './auto-disable-options.ts'
-import { disable } from './disable.ts'
-import { reactivate } from './resume-failing.ts'
+import { disable, reactivate } from './disable-and-resume.ts'
 
 /** How long after an attempt results are counted: it is recorded by then, with others of its time. */
 const SOON_MS = 1000
@@ -37,6 +36,17 @@ export class HealthWatch {
   attempted(webhookId: string, hasSucceeded: boolean): void {
     if (!hasSucceeded) this.#failed.add(webhookId)
     this.#soon()
+  }
+
+  /** Counts recent attempts, also into the statistics. Returns `false` where another process is counting. */
+  async count(stopping?: AbortSignal): Promise<boolean> {
+    for (let hasMore = true; hasMore && !stopping?.aborted;) {
+      const rolledUp = await rollUpRecent(this.#core.db)
+      if (rolledUp === null) return false
+      for (const webhook of rolledUp.working) this.works(webhook)
+      hasMore = rolledUp.hasMore
+    }
+    return true
   }
 
   /** A webhook that was disabled has taken a delivery. */
@@ -65,9 +75,8 @@ export class HealthWatch {
   async #run(): Promise<void> {
     const failed = [...this.#failed]
     this.#failed.clear()
-    const count = () => countAttempts(this.#core, (webhook) => this.works(webhook))
     try {
-      for (let tries = 0; tries < MOST_TRIES && !(await count()); tries++) await wait(AGAIN_MS)
+      for (let tries = 0; tries < MOST_TRIES && !(await this.count()); tries++) await wait(AGAIN_MS)
       await this.#judge(failed)
     } catch (error) {
       const message = 'could not judge failing webhooks; the next failed attempt of each is judged'
@@ -104,23 +113,20 @@ export class HealthWatch {
     }
   }
 
-  async #warn(db: Db, ids: string[], { warnAfterSeconds }: AutoDisable): Promise<void> {
-    const warned = await markWarned(db, ids, warnAfterSeconds)
+  async #warn(db: Db, given: string[], { warnAfterSeconds }: AutoDisable): Promise<void> {
+    const warned = await markWarned(db, given, warnAfterSeconds)
     if (warned.length === 0) return
-    await publishLifecycle(this.#core, db, 'svc.webhook.failing', async () => {
-      const lastErrors = await lastErrorsOf(
-        db,
-        warned.map(({ id }) => id),
-      )
-      return warned.map(({ id, tenant, url, failingSince, failedAttempts }) => ({
-        webhookId: id,
-        tenant,
-        url,
-        failingSince: failingSince.toISOString(),
-        failedAttempts,
-        lastError: lastErrors.get(id) ?? null,
-      }))
-    })
+    const ids = warned.map(({ id }) => id)
+    const lastErrors = await findLastFailures(db, ids)
+    const payloads = warned.map(({ id, tenant, url, failingSince, failedAttempts }) => ({
+      webhookId: id,
+      tenant,
+      url,
+      failingSince: failingSince.toISOString(),
+      failedAttempts,
+      lastError: lastErrors.get(id) ?? null,
+    }))
+    await publishLifecycle(this.#core, db, 'svc.webhook.failing', payloads)
   }
 
   async #disable(db: Db, ids: string[], settings: AutoDisable): Promise<void> {

@@ -1,9 +1,7 @@
-import type { Socket } from 'node:net'
+import { isIP, Socket, type LookupFunction } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
-import { ConnectPhases, type Connected } from './connecting.ts'
-import { filteredLookup, guardedConnector, tunnelConnector } from './connector.ts'
-import type { Proxy } from './proxy-tunnel.ts'
+import { openTunnel, ProxyFault, type Proxy } from './proxy.ts'
 import type { Resolve } from './resolver.ts'
 
 export interface AgentSettings {
@@ -15,27 +13,7 @@ export interface AgentSettings {
   ca?: string | undefined
   /** All connections go through it. @default none */
   proxy?: Proxy | undefined
-  /** Told of what a new connection waits for. */
-  phases?: ConnectPhases
   connections?: Connections
-}
-
-/** Who is told of new connections. */
-export interface Connections {
-  opened: (socket: Socket) => void
-  /** Calls `handOver`. undici starts the request that the connection was made for in that call. */
-  handingOver(handOver: () => void, facts: Connected | undefined): void
-  /** A connection that could not be made. undici fails the requests that wait for it with this error. */
-  refused(error: Error, facts: Connected | undefined): void
-  /** An error of a connection that was handed over. undici also fails requests with it that it has not begun. */
-  lost(error: Error): void
-}
-
-const UNOBSERVED: Connections = {
-  opened: () => {},
-  handingOver: (handOver) => handOver(),
-  refused() {},
-  lost() {},
 }
 
 /** A lost SYN is sent again after a second. */
@@ -57,10 +35,10 @@ export function guardedAgent({
   resolve,
   ca,
   proxy,
-  phases = new ConnectPhases(),
-  connections = UNOBSERVED,
+  connections = new Connections(),
 }: AgentSettings): Agent {
-  const lookup: Resolve = (hostname) => phases.during('lookup', hostname, () => resolve(hostname))
+  const lookup: Resolve = (hostname) =>
+    connections.during('lookup', hostname, () => resolve(hostname))
   const connector = buildConnector({
     allowH2: false,
     timeout: timeoutMs,
@@ -71,13 +49,14 @@ export function guardedAgent({
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   })
+  const opened = (socket: Socket) => connections.opened(socket)
   const guarded =
     proxy === undefined
-      ? guardedConnector(connector, isBlocked, connections.opened)
+      ? guardedConnector(connector, isBlocked, opened)
       : tunnelConnector(
           connector,
-          { proxy, resolve: lookup, isBlocked, phases, timeoutMs, ca },
-          connections.opened,
+          { proxy, resolve: lookup, isBlocked, connections, timeoutMs, ca },
+          opened,
         )
   return new Agent({
     allowH2: false,
@@ -100,7 +79,7 @@ export function guardedAgent({
           connections.lost(reason)
           socket.destroy(reason)
         })
-        connections.handingOver(() => callback(null, socket), facts)
+        connections.handOver(facts, () => callback(null, socket))
         passOverInterims(socket)
       }),
   })
@@ -125,4 +104,268 @@ function passOverInterims(socket: Socket): void {
   const passOn = parser.onHeadersComplete.bind(parser)
   parser.onHeadersComplete = (status, ...rest) => passOn(status === 100 ? 102 : status, ...rest)
   parser.llhttp.llhttp_set_lenient_keep_alive(parser.ptr, 1)
+}
+
+/** A connection that was about to go, or has gone, to a blocked address. */
+export class BlockedAddress extends Error {
+  readonly code = 'SVC_WEBHOOKS_BLOCKED'
+  constructor(hostname: string) {
+    super(`${hostname} is at an address that deliveries may not go to`)
+  }
+}
+
+/** A connection that was reset before this process read its address: nothing is known to be blocked. */
+class LostConnection extends Error {
+  readonly code = 'ECONNRESET'
+  constructor(hostname: string) {
+    super(`the connection to ${hostname} was reset as soon as it stood`)
+  }
+}
+
+/**
+ * Makes a lookup that fails where one of the addresses of a name is blocked. A name with an open
+ * and a blocked address is refused as a whole: otherwise chance would decide which of them is
+ * connected to.
+ */
+export function filteredLookup(resolve: Resolve, isBlocked: IsBlocked): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses
+        if (first === undefined || addresses.some(({ address }) => isBlocked(address))) {
+          callback(new BlockedAddress(hostname), [])
+        } else if (options.all === true) callback(null, addresses)
+        else callback(null, first.address, first.family)
+      },
+      (error: Error) => callback(error, []),
+    )
+  }
+}
+
+/**
+ * Wraps a connector with two checks: before it connects, of a literal address, which is never looked
+ * up; and after it, of the address that the socket is connected to.
+ */
+export function guardedConnector<Options extends { hostname: string }>(
+  connect: Connect<Options>,
+  isBlocked: IsBlocked,
+  connected: (socket: Socket) => void,
+): Connect<Options> {
+  return (options, callback) => {
+    if (isIP(options.hostname) !== 0 && isBlocked(options.hostname)) {
+      return callback(new BlockedAddress(options.hostname), null)
+    }
+    const times = new ConnectTimes()
+    const connecting: unknown = connect(options, (...outcome) => {
+      const [error, socket] = outcome
+      const facts = times.ended(error)
+      if (error !== null) return callback(error, null, facts)
+      const address = socket.remoteAddress
+      if (address === undefined || isBlocked(address)) {
+        socket.destroy()
+        const Reason = address === undefined ? LostConnection : BlockedAddress
+        return callback(new Reason(options.hostname), null)
+      }
+      connected(socket)
+      callback(null, socket, facts)
+    })
+    // The connector of undici returns the socket; its type does not say so.
+    if (connecting instanceof Socket) times.watch(connecting)
+  }
+}
+
+/** Missing of a connection through a proxy, and of an address that is blocked. */
+type Facts = Connected | undefined
+
+type Connect<Options> = (
+  options: Options,
+  callback: (...outcome: [null, Socket, Facts?] | [Error, null, Facts?]) => void,
+) => void
+
+type TunnelSettings = Omit<Required<AgentSettings>, 'ca'> &
+  Pick<AgentSettings, 'ca'> & { proxy: Proxy }
+
+/**
+ * Makes a connector whose connections go through a proxy. Names are looked up and checked by this
+ * process: the tunnel is requested for an address. TLS, with the name of the host, is made inside
+ * of it by `secure`.
+ */
+export function tunnelConnector<
+  Options extends { hostname: string; protocol: string; port: string },
+>(
+  secure: Connect<Options & { httpSocket: Socket }>,
+  settings: TunnelSettings,
+  connected: (socket: Socket) => void,
+): Connect<Options> {
+  const { proxy, connections } = settings
+  return (options, callback) => {
+    const { hostname, protocol } = options
+    judgedAddresses(hostname, settings)
+      .then((addresses) =>
+        connections.during('tunnel', hostname, () => firstTunnel(addresses, options, settings)),
+      )
+      .then(
+        (socket) => {
+          connected(socket)
+          if (protocol !== 'https:') return callback(null, socket)
+          try {
+            secure({ ...options, httpSocket: socket }, callback)
+          } catch (error) {
+            socket.destroy()
+            callback(error as Error, null)
+          }
+        },
+        (error: Error) => {
+          if (error instanceof ProxyFault) proxy.failed(error)
+          callback(error, null)
+        },
+      )
+  }
+}
+
+async function judgedAddresses(
+  hostname: string,
+  { resolve, isBlocked }: TunnelSettings,
+): Promise<string[]> {
+  const addresses =
+    isIP(hostname) === 0 ? (await resolve(hostname)).map(({ address }) => address) : [hostname]
+  if (addresses.length === 0 || addresses.some(isBlocked)) throw new BlockedAddress(hostname)
+  return addresses
+}
+
+/** If the proxy cannot reach one address of a name, the next one is tried. */
+async function firstTunnel(
+  addresses: string[],
+  { port, protocol }: { port: string; protocol: string },
+  { proxy, timeoutMs, ca }: TunnelSettings,
+): Promise<Socket> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const to = Number(port || (protocol === 'https:' ? 443 : 80))
+  let fault: unknown
+  for (const address of addresses) {
+    try {
+      return await openTunnel(proxy, address, to, { signal, ca })
+    } catch (error) {
+      fault = error
+      const isUnreached = ((error as ProxyFault).statusCode ?? 0) >= 500
+      if (!isUnreached || signal.aborted) break
+    }
+  }
+  throw fault as Error
+}
+
+/** `null` where there was no such step. Times are in milliseconds. */
+export interface Connected {
+  address: string | null
+  dnsMs: number | null
+  connectMs: number | null
+  tlsMs: number | null
+}
+
+/** Measures from when it is made. */
+export class ConnectTimes {
+  #address: string | null = null
+  #isFound = false
+  #isConnected = false
+  #dnsMs: number | null = null
+  #connectMs: number | null = null
+  #sinceMs = performance.now()
+
+  watch(socket: Socket): void {
+    socket.once('lookup', (error: Error | null) => {
+      this.#isFound = !error
+      this.#dnsMs = this.#lap()
+    })
+    // One for each address of a name.
+    socket.on('connectionAttempt', (ip: string) => (this.#address = ip))
+    socket.once('connect', () => {
+      this.#isConnected = true
+      this.#connectMs = this.#lap()
+    })
+  }
+
+  /** Of a failure the last time is that of the step that failed. */
+  ended(error: Error | null): Connected {
+    let tlsMs: number | null = null
+    // Without TLS it is called before the socket tells the listener above.
+    if (!this.#isConnected && error === null) this.#connectMs = this.#lap()
+    else if (this.#isConnected) tlsMs = this.#lap()
+    else if (this.#isFound || this.#address !== null) this.#connectMs = this.#lap()
+    else this.#dnsMs ??= this.#lap()
+    return { address: this.#address, dnsMs: this.#dnsMs, connectMs: this.#connectMs, tlsMs }
+  }
+
+  #lap(): number {
+    const before = this.#sinceMs
+    this.#sinceMs = performance.now()
+    return this.#sinceMs - before
+  }
+}
+
+/** A name is looked up, or a tunnel is requested from the proxy. */
+export type ConnectPhase = 'lookup' | 'tunnel'
+
+/** The connections of a client: how many are open, and what is known of those that are new, or could not be made. */
+export class Connections {
+  open = 0
+  /** While a connection is handed over: undici starts the request that it was made for in that call. */
+  handedOver: { connected: Connected | undefined } | null = null
+  #waiting: Record<ConnectPhase, Map<string, number>> = { lookup: new Map(), tunnel: new Map() }
+  #refused = new WeakMap<Error, Connected>()
+  #lost = new WeakSet<Error>()
+
+  opened(socket: Socket): void {
+    this.open++
+    socket.once('close', () => this.open--)
+  }
+
+  handOver(connected: Connected | undefined, run: () => void): void {
+    this.handedOver = { connected }
+    try {
+      run()
+    } finally {
+      this.handedOver = null
+    }
+  }
+
+  /** A connection that could not be made. undici fails the requests that wait for it with this error. */
+  refused(error: Error, connected: Connected | undefined): void {
+    if (connected) this.#refused.set(error, connected)
+  }
+
+  refusedWith(error: Error): Connected | undefined {
+    return this.#refused.get(error)
+  }
+
+  /** An error of a connection that was handed over. undici also fails requests with it that it has not begun. */
+  lost(error: Error): void {
+    this.#lost.add(error)
+  }
+
+  wasLost(error: Error): boolean {
+    return this.#lost.has(error)
+  }
+
+  /** The host is in this phase until `work` ends. */
+  async during<Value>(
+    phase: ConnectPhase,
+    hostname: string,
+    work: () => Promise<Value>,
+  ): Promise<Value> {
+    const counts = this.#waiting[phase]
+    counts.set(hostname, (counts.get(hostname) ?? 0) + 1)
+    try {
+      return await work()
+    } finally {
+      const left = (counts.get(hostname) ?? 0) - 1
+      if (left > 0) counts.set(hostname, left)
+      else counts.delete(hostname)
+    }
+  }
+
+  /** What a new connection to the host waits for. */
+  phaseOf(hostname: string): ConnectPhase | null {
+    if (this.#waiting.tunnel.has(hostname)) return 'tunnel'
+    return this.#waiting.lookup.has(hostname) ? 'lookup' : null
+  }
 }

@@ -2,11 +2,15 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Dispatcher } from 'undici'
 import { storableText } from '@svc/core/internal'
 import type { IsBlocked } from './blocked-addresses.ts'
-import { classifyError, isOurFault } from './classify-error.ts'
-import { ConnectPhases, type Connected, type ConnectPhase } from './connecting.ts'
-import { guardedAgent, type Connections } from './guarded-agent.ts'
-import type { Failure, PostResult, ResponseHeaders } from './post-result.ts'
-import type { Proxy } from './proxy-tunnel.ts'
+import {
+  classifyError,
+  isOurFault,
+  type Failure,
+  type PostResult,
+  type ResponseHeaders,
+} from './post-result.ts'
+import { Connections, guardedAgent, type Connected } from './guarded-agent.ts'
+import type { Proxy } from './proxy.ts'
 import { resolverOf, type Lookup } from './resolver.ts'
 
 /** How many bytes of an answer are read; the rest is cut off. */
@@ -68,46 +72,13 @@ export interface Post {
 /** Makes the one HTTP client of deliveries. */
 export function createPost(settings: PostSettings): Post {
   const { timeoutMs, isBlocked, userAgent, lookup, ca, proxy } = settings
-  const phases = new ConnectPhases()
+  const connections = new Connections()
   const always = [...COMMON_HEADERS, 'User-Agent', userAgent, 'Content-Type']
   const names = resolverOf(lookup)
-  let open = 0
-  let handedOver: NewConnection | null = null
-  const refused = new WeakMap<Error, Connected>()
-  const lost = new WeakSet<Error>()
-  const connections: Connections = {
-    opened(socket) {
-      open++
-      socket.once('close', () => open--)
-    },
-    handingOver(handOver, connected) {
-      handedOver = { connected }
-      try {
-        handOver()
-      } finally {
-        handedOver = null
-      }
-    },
-    refused(error, connected) {
-      if (connected) refused.set(error, connected)
-    },
-    lost: (error) => void lost.add(error),
-  }
-  const agentSettings = {
-    timeoutMs,
-    isBlocked,
-    resolve: names.resolve,
-    ca,
-    proxy,
-    phases,
-    connections,
-  }
+  const agentSettings = { timeoutMs, isBlocked, resolve: names.resolve, ca, proxy, connections }
   const agent = guardedAgent(agentSettings)
   // It keeps no connection: each of its requests has a new one.
   const agentOfResent = guardedAgent(agentSettings)
-  const newConnection = () => handedOver
-  const refusedWith = (error: Error) => refused.get(error)
-  const wasKept = (error: Error) => lost.has(error)
 
   const headersOf: Post['headersOf'] = (headers, { contentType, isReplacing } = {}) => {
     const all = always.concat(contentType ?? JSON_TYPE, headers)
@@ -120,7 +91,7 @@ export function createPost(settings: PostSettings): Post {
       return new Promise((resolve, reject) => {
         const limitMs = Math.min(timeoutMs, options.timeoutMs ?? timeoutMs)
         const { origin, hostname, pathname, search } = url
-        const phase = () => phases.of(hostname.replace(/^\[|\]$/g, ''))
+        const host = hostname.replace(/^\[|\]$/g, '')
         const request = {
           origin,
           path: pathname + search,
@@ -129,11 +100,11 @@ export function createPost(settings: PostSettings): Post {
           body,
         }
         const sendAgain = () => agentOfResent.dispatch({ ...request, reset: true }, exchange)
-        const way = { phase, newConnection, refusedWith, wasKept, sendAgain }
+        const way = { connections, host, sendAgain }
         const exchange = new Exchange(resolve, reject, limitMs, signal, way)
         if (signal.aborted) return exchange.onAbort()
         agent.dispatch(
-          open > MAX_KEPT_CONNECTIONS ? { ...request, reset: true } : request,
+          connections.open > MAX_KEPT_CONNECTIONS ? { ...request, reset: true } : request,
           exchange,
         )
       })
@@ -154,21 +125,9 @@ function lastOfEach(headers: readonly string[]): string[] {
   return [...last.values()].flat()
 }
 
-interface NewConnection {
-  /** Missing where it goes through a proxy. */
-  connected: Connected | undefined
-}
-
-/** What an exchange knows about its connection. */
 interface Way {
-  /** The phase that a new connection to the host waits for. */
-  phase(): ConnectPhase | null
-  /** The connection whose first request is the one that starts now. */
-  newConnection(): NewConnection | null
-  /** What is known of a connection that could not be made. */
-  refusedWith(error: Error): Connected | undefined
-  /** Whether an error that came before the request began is that of a connection that was kept. */
-  wasKept(error: Error): boolean
+  connections: Connections
+  host: string
   /** Sends the request on a new connection. */
   sendAgain(): void
 }
@@ -222,7 +181,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    const connection = this.#way.newConnection()
+    // A new connection: this is its first request.
+    const connection = this.#way.connections.handedOver
     this.#connected = connection?.connected
     this.#requestedMs = performance.now()
     this.#keptSinceMs = connection === null ? this.#requestedMs : null
@@ -260,7 +220,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#ended) return
     if (this.#isSentAgain || !this.#wasClosedBefore(error)) {
-      this.#connected ??= this.#way.refusedWith(error)
+      this.#connected ??= this.#way.connections.refusedWith(error)
       return this.#finish(classifyError(error), isOurFault(error))
     }
     this.#isSentAgain = true
@@ -273,7 +233,7 @@ class Exchange implements Dispatcher.DispatchHandler {
    * way. That is no evidence about the receiver, which knows a repeated request by its delivery id.
    */
   #wasClosedBefore(error: Error & { code?: unknown }): boolean {
-    if (this.#controller === undefined) return this.#way.wasKept(error)
+    if (this.#controller === undefined) return this.#way.connections.wasLost(error)
     return (
       this.#keptSinceMs !== null &&
       performance.now() - this.#keptSinceMs < CLOSED_BEFORE_MS &&
@@ -293,7 +253,8 @@ class Exchange implements Dispatcher.DispatchHandler {
    */
   #onDeadline(): void {
     if (this.#ended) return
-    const phase = this.#controller === undefined ? this.#way.phase() : null
+    const { connections, host } = this.#way
+    const phase = this.#controller === undefined ? connections.phaseOf(host) : null
     this.#finish(phase === 'tunnel' ? 'proxy' : 'timeout', phase !== null)
     this.#stop()
   }
