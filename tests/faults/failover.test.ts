@@ -141,3 +141,28 @@ t.test(
     t.equal(receiver.received.length, 1)
   },
 )
+
+t.test(
+  'a process with a list leaves a primary that runs on beside a promoted standby',
+  async (t) => {
+    const { url, standbyUrl, standby } = await startPair(t)
+    const [first, second] = [new URL(url).host, new URL(standbyUrl).host]
+    const { app } = await startHost(t, { database: url.replace(first, `${first},${second}`) })
+    const isStandby = async () => {
+      const { rows } = await app.svc.database
+        .query<{ port: string }>(`select current_setting('port') as port`)
+        .catch(() => ({ rows: [] }))
+      return rows[0]?.port === new URL(standbyUrl).port
+    }
+    t.equal(await isStandby(), false)
+    await standby.query('select pg_promote()')
+    await until(isStandby)
+    await until(() =>
+      app.svc.events.publish('order.created', {}).then(
+        () => true,
+        () => false,
+      ),
+    )
+    t.equal(await isStandby(), true)
+  },
+)

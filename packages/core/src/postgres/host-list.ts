@@ -179,6 +179,16 @@ export class HostList {
     return this.#addresses.length > 1
   }
 
+  /** Whether the one that takes writes is looked for among several. */
+  get mayMove(): boolean {
+    return this.isList && this.#mustWrite
+  }
+
+  /** The one that was the right one most recently comes first. */
+  get all(): readonly Address[] {
+    return [...this.#addresses]
+  }
+
   /** For a question to this host, whatever it is. */
   only(address: Address): HostList {
     return new HostList([address], false)

@@ -20,6 +20,8 @@ const ANSWER_MS = 3000
 /** How often the server is asked while a statement takes its time. */
 const PAUSE_MS = 2000
 const RETRY_MS = 200
+/** How often the other hosts of a list are asked whether one of them has taken over. */
+const OTHERS_MS = 5000
 /** A limit that fires so much later: this process stood still, and the answer may be there unread. */
 const STOOD_STILL_MS = 500
 /** How long a function that gives the password may take. */
@@ -71,6 +73,10 @@ const ASK = `select pg_catalog.pg_backend_pid() as me,
     (select pg_catalog.json_object_agg(pid, coalesce(state, 'active') not like 'idle%')
        from pg_catalog.pg_stat_activity where pid = any($1::pg_catalog.int4[]))::pg_catalog.text as works`
 
+/** `null` where it takes no writes. Each promotion begins a timeline of its own. */
+const TIMELINE = `select case when pg_catalog.current_setting('transaction_read_only') = 'off'
+    then pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) end as timeline`
+
 export class ServerWatch {
   readonly #config: Config
   readonly #logError: (error: Error) => void
@@ -87,6 +93,7 @@ export class ServerWatch {
   #timer: NodeJS.Timeout | undefined
   /** When each host was asked, and (`'any'`) when one that takes writes was looked for. */
   #askedAt = new Map<Address | 'one' | 'any', number>()
+  #othersAskedAt = -Infinity
   #isReadOnly = false
   #fullAt = -Infinity
   #refusalLoggedAt = -Infinity
@@ -224,6 +231,7 @@ export class ServerWatch {
       isAny ||= waits
       Object.assign(seen, { waited: waits, connection, bytes })
     }
+    void this.#leaveFormerPrimary().catch(this.#logError)
     try {
       const asking = [...stuck]
         .filter(([address]) => this.#isDue(address ?? 'one'))
@@ -303,6 +311,46 @@ export class ServerWatch {
       throw new Error(NO_PASSWORD)
     }
     return { ...config, password: await within(PASSWORD_MS, give(connectionParameters), late) }
+  }
+
+  /**
+   * A server whose manager hangs takes writes, and shows what it has, after another one was promoted: what is
+   * revoked there would be valid here.
+   */
+  async #leaveFormerPrimary(): Promise<void> {
+    const { hosts } = this.#config
+    const now = performance.now()
+    if (!hosts?.mayMove || now - this.#othersAskedAt < OTHERS_MS) return
+    this.#othersAskedAt = now
+    const [own, ...others] = hosts.all
+    const newest = (await Promise.all(others.map((one) => this.#timelineOf(one)))).toSorted().at(-1)
+    if (!own || !newest || this.#closed) return
+    const timeline = await this.#timelineOf(own)
+    if (timeline === '' || timeline >= newest) return
+    hosts.tryLast(own)
+    const former = this.#all().filter((client) => client.address === own)
+    this.#endAll(former, MOVED)
+  }
+
+  /** '' where it takes no writes, or does not answer. */
+  async #timelineOf(address: Address): Promise<string> {
+    const config = await this.#configFor(address)
+    const client = clientOf({ ...config, connectionTimeoutMillis: ANSWER_MS })
+    client.on('error', () => {})
+    const ask = async () => {
+      await client.connect()
+      return (await client.query(TIMELINE)).rows[0].timeline ?? ''
+    }
+    try {
+      return await within(ANSWER_MS, ask(), () => {
+        throw new Error(NO_ANSWER)
+      })
+    } catch {
+      endConnection(client, NO_ANSWER)
+      return ''
+    } finally {
+      client.end().catch(() => {})
+    }
   }
 
   /** The server of these connections has refused a write, since it only reads. */
