@@ -68,6 +68,15 @@ t.test(
     await publishing
 
     thaw()
+    // What had been sent to it before it was given up still runs there.
+    await until(
+      () =>
+        first.query(
+          `select from pg_stat_activity
+            where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()`,
+        ),
+      ({ rowCount }) => rowCount === 0,
+    )
     const before = await eventsOn(first)
     const written = await eventsOn(standby)
     for (let n = 0; n < 20; n++) await until(publish)
