@@ -56,7 +56,7 @@ t.test('a change whose statement took too long is a 503', async (t) => {
   const answer = host.ask('DELETE', `/_auth/keys/${key.id}`)
   const [pid] = await until(waiting, (pids) => pids.length > 0)
   // A time-out of the server ends a statement in the same way.
-  await client.query('select pg_cancel_backend($1)', [pid])
+  await client.query('select pg_cancel_backend($1::int)', [pid])
   t.match(await answer, busy)
 })
 
