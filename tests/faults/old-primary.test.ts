@@ -36,6 +36,11 @@ t.test('a process with a list of hosts leaves a primary that can commit nothing'
   // The new one lacks a standby for a while, and the old one still takes writes.
   await standby.query(`alter system set synchronous_standby_names = 'nobody'`)
   await standby.query('select pg_reload_conf()')
+  // It takes effect a moment later: the renewal of a lease, or the like, waits.
+  await until(
+    () => standby.query(`select from pg_stat_activity where wait_event = 'SyncRep'`),
+    (waiting) => waiting.rowCount !== 0,
+  )
   let isPublished = false
   const publishing = publish('patient').then(() => (isPublished = true))
   await until(

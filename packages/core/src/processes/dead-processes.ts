@@ -10,7 +10,7 @@ const GRACE_MS = 2400
  * may have broken as well, as in a failover. A promoted standby keeps the time of its start, so that
  * {@link findLockedProcesses} does not show it.
  */
-const LONGEST_RECONNECT_MS = 6000
+const LONGEST_RECONNECT_MS = 8000
 const TIMEOUT_MS = 5000
 
 export class DeadProcesses {
