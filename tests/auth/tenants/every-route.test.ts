@@ -21,7 +21,7 @@ interface Attack {
 }
 
 /** Not by the router: the path is that of a route. */
-const isNotFound = ({ status, body }: Answer) => status === 404 && /^SVC_/.test(body.code)
+const isNotFound = ({ status, body }: Answer) => status === 404 && body.code?.startsWith('SVC_')
 const isForbidden = ({ status }: Answer) => status === 403
 /** The answer does not tell of the victim. */
 const isSilent = ({ status, body }: Answer, { userId, keyId }: Victim) =>
