@@ -124,7 +124,7 @@ const CALLS: { [Name in keyof Within]: (by: Within, victim: Victim) => Promise<u
   resumeHandler: (by) => by.resumeHandler(subscription),
   redriveHandler: (by) => by.redriveHandler(subscription),
   deleteHandlerDeadLetter: (by, { deliveryId }) => by.deleteHandlerDeadLetter(deliveryId),
-  stats: (by, { webhookId }) => by.stats({ webhookId, by: 'minute' }),
+  stats: (by) => by.stats({ tenant: 'acme', by: 'minute' }),
   listInbound: (by) => by.listInbound({ tenant: 'acme' }),
   replayInbound: (by, { requestId }) => by.replayInbound(requestId),
 }
