@@ -13,67 +13,56 @@ interface Victim {
 }
 
 interface Attack {
-  path: (victim: Victim) => string
+  /** @default that of the route, with the ids of the victim */
+  path?: (victim: Victim) => string
   body?: (victim: Victim) => object
-  /** What must come of it. */
-  refused: (answer: Answer, victim: Victim) => boolean
+  /** What must come of it. @default a 404 */
+  refused?: (answer: Answer, victim: Victim) => boolean
 }
 
-const isNotFound = ({ status }: Answer) => status === 404
+/** Not by the router: the path is that of a route. */
+const isNotFound = ({ status, body }: Answer) => status === 404 && body.code?.startsWith('SVC_')
+const isForbidden = ({ status }: Answer) => status === 403
 /** The answer does not tell of the victim. */
 const isSilent = ({ status, body }: Answer, { userId, keyId }: Victim) =>
   status === 200 && ![userId, keyId].some((id) => JSON.stringify(body).includes(id))
 const isAboutItself = ({ status, body }: Answer, { keyId }: Victim) =>
   status < 300 && body.id !== keyId && body.replaces !== keyId
 
-/** Management routes by method and path: how each is attacked. */
+/** The path of a route with the ids of the victim. */
+const pathWith = (route: string, { userId, keyId }: Victim) =>
+  route
+    .slice(route.indexOf(' ') + 1)
+    .replace(/^\/users\/:(?:id|userId)/, `/users/${userId}`)
+    .replace(':id', keyId)
+
+/**
+ * Management routes by method and path: how each is attacked. By default the ids of the victim in the path are
+ * not found.
+ */
 const ATTACKS: Record<string, Attack> = {
   'POST /users': {
-    path: () => '/users',
     body: () => ({ email: 'x@example.com', name: 'X', tenant: 'acme' }),
     refused: ({ status, body }) => status === 403 && body.code === 'SVC_FOREIGN_TENANT',
   },
   'GET /users': { path: () => '/users?tenant=acme', refused: isSilent },
-  'DELETE /users/:id': { path: ({ userId }) => `/users/${userId}`, refused: isNotFound },
-  'GET /users/:userId/keys': {
-    path: ({ userId }) => `/users/${userId}/keys`,
-    refused: isNotFound,
-  },
-  'POST /users/:userId/keys': {
-    path: ({ userId }) => `/users/${userId}/keys`,
-    body: () => ({}),
-    refused: isNotFound,
-  },
+  'POST /users/:userId/keys': { body: () => ({}) },
   'GET /keys': { path: ({ userId }) => `/keys?userId=${userId}`, refused: isSilent },
-  'GET /keys/:id': { path: ({ keyId }) => `/keys/${keyId}`, refused: isNotFound },
-  'PATCH /keys/:id': {
-    path: ({ keyId }) => `/keys/${keyId}`,
-    body: () => ({ enabled: false }),
-    refused: isNotFound,
-  },
-  'DELETE /keys/:id': { path: ({ keyId }) => `/keys/${keyId}`, refused: isNotFound },
-  'POST /keys/:id/rotate': {
-    path: ({ keyId }) => `/keys/${keyId}/rotate`,
-    body: () => ({ overlapSeconds: 0 }),
-    refused: isNotFound,
-  },
+  'PATCH /keys/:id': { body: () => ({ enabled: false }) },
+  'POST /keys/:id/rotate': { body: () => ({ overlapSeconds: 0 }) },
   'POST /keys/import': {
-    path: () => '/keys/import',
     body: ({ userId }) => ({ keys: [{ userId, sha256: '0'.repeat(64) }] }),
-    refused: ({ status }) => status === 403,
+    refused: isForbidden,
   },
   'POST /verify': {
-    path: () => '/verify',
     body: ({ key }) => ({ key }),
     refused: (answer, victim) => isSilent(answer, victim) && answer.body.valid === false,
   },
-  'GET /keys/:id/usage': { path: ({ keyId }) => `/keys/${keyId}/usage`, refused: isNotFound },
   'GET /usage': {
     path: ({ tenant }) => `/usage?tenant=${tenant}`,
     refused: ({ status, body }) => status === 200 && body.totals.allowed === 0,
   },
   'GET /tenants': {
-    path: () => '/tenants',
     refused: ({ status, body }, { tenant }) =>
       status === 200 && body.every((row: { tenant: string }) => row.tenant !== tenant),
   },
@@ -83,22 +72,18 @@ const ATTACKS: Record<string, Attack> = {
   },
   'GET /audit': { path: ({ keyId }) => `/audit?target=${keyId}`, refused: isSilent },
   // These are about the presented key alone.
-  'GET /me': { path: () => '/me', refused: isAboutItself },
-  'POST /me/rotate': { path: () => '/me/rotate', refused: isAboutItself },
+  'GET /me': { refused: isAboutItself },
+  'POST /me/rotate': { refused: isAboutItself },
   // A stranger with a signature of GitHub alone.
   'POST /leaks/github': {
-    path: () => '/leaks/github',
     body: ({ key }) => [{ token: key, type: 'svc_api_key', url: 'https://github.com/acme' }],
     refused: ({ status }) => status === 401,
   },
   // Says nothing but who asks.
-  'GET /forward-auth': {
-    path: () => '/forward-auth',
-    refused: ({ status }) => status === 403,
-  },
+  'GET /forward-auth': { refused: isForbidden },
   'GET /forward-auth/:scopes': {
     path: () => '/forward-auth/read',
-    refused: ({ status }) => status === 403,
+    refused: isForbidden,
   },
 }
 
@@ -130,21 +115,17 @@ for (const victimTenant of ['acme', null]) {
 
     t.ok(routes.length >= 16)
     for (const route of routes) {
-      const attack = ATTACKS[route]
-      if (!attack) {
-        t.fail(`ATTACKS has no attack of ${route}: add one`)
-        continue
-      }
+      const { path, body: bodyOf, refused = isNotFound } = ATTACKS[route] ?? {}
       const [method = ''] = route.split(' ')
-      const body = attack.body?.(victim)
+      const body = bodyOf?.(victim)
       for (const scopes of [['auth:manage', 'auth:verify', 'audit:read'], ['admin']]) {
         const { key } = await makeKey({ tenant: 'globex', scopes })
-        const answer = await ask(method, `/_auth${attack.path(victim)}`, {
+        const answer = await ask(method, `/_auth${path?.(victim) ?? pathWith(route, victim)}`, {
           key,
           ...(body && { body }),
         })
         const about = `${route} with ${scopes}: ${answer.status} ${JSON.stringify(answer.body)}`
-        t.ok(attack.refused(answer, victim), about)
+        t.ok(refused(answer, victim), about)
       }
     }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { until, untilCount } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
@@ -7,12 +7,9 @@ const once = { core: { worker: { maxAttempts: 1 } } }
 
 t.test('a dead delivery is published to handlers and subscribed webhooks', async (t) => {
   const { app, ask, register } = await startHost(t, once)
-  const broken = await openReceiver({ answer: 500 })
-  t.teardown(() => broken.close())
-  const asking = await openReceiver()
-  t.teardown(() => asking.close())
-  const other = await openReceiver()
-  t.teardown(() => other.close())
+  const broken = await openReceiver(t, { answer: 500 })
+  const asking = await openReceiver(t)
+  const other = await openReceiver(t)
   const heard: object[] = []
   await app.svc.events.subscribe('svc.delivery.dead', (payload) => {
     heard.push(payload)
@@ -45,10 +42,8 @@ t.test('a dead delivery is published to handlers and subscribed webhooks', async
 
 t.test('"*" and a lifecycle event can be listed together', async (t) => {
   const { app, ask, register } = await startHost(t, once)
-  const broken = await openReceiver({ answer: 500 })
-  t.teardown(() => broken.close())
-  const all = await openReceiver()
-  t.teardown(() => all.close())
+  const broken = await openReceiver(t, { answer: 500 })
+  const all = await openReceiver(t)
   await register(broken.url, ['order.shipped'])
   const { id } = await register(all.url, ['*', 'svc.delivery.dead'])
   await app.svc.events.publish('order.shipped', {})
@@ -66,8 +61,7 @@ t.test('"*" and a lifecycle event can be listed together', async (t) => {
 
 t.test('a dead delivery of a lifecycle event publishes no event', async (t) => {
   const { app, ask, register } = await startHost(t, once)
-  const broken = await openReceiver({ answer: 500 })
-  t.teardown(() => broken.close())
+  const broken = await openReceiver(t, { answer: 500 })
   const { id } = await register(broken.url, ['order.created', 'svc.delivery.dead'])
   await app.svc.events.publish('order.created', {})
   const dead = await untilCount(2, async () => (await ask('GET', `/${id}/dead-letters`)).body)
@@ -83,14 +77,12 @@ t.test('a dead delivery of a lifecycle event publishes no event', async (t) => {
 
 t.test('a dead delivery of a tenant reaches the tenant and the operator alone', async (t) => {
   const { app } = await startHost(t, once)
-  const broken = await openReceiver({ answer: 500 })
-  t.teardown(() => broken.close())
+  const broken = await openReceiver(t, { answer: 500 })
   const [acme, globex, operator] = [
-    await openReceiver(),
-    await openReceiver(),
-    await openReceiver(),
+    await openReceiver(t),
+    await openReceiver(t),
+    await openReceiver(t),
   ]
-  for (const receiver of [acme, globex, operator]) t.teardown(() => receiver.close())
   const events = ['svc.delivery.dead']
   const { webhooks } = app.svc
   await webhooks.register({ url: broken.url, events: ['order.created'], tenant: 'acme' })
@@ -108,8 +100,7 @@ t.test('a dead delivery of a tenant reaches the tenant and the operator alone', 
 
 t.test('lifecycle events are stored without subscribers as well, for the feed', async (t) => {
   const { app, ask, register } = await startHost(t, { ...once, deactivateOnGone: true })
-  const gone = await openReceiver({ answer: 410 })
-  t.teardown(() => gone.close())
+  const gone = await openReceiver(t, { answer: 410 })
   const { id } = await register(gone.url)
   await app.svc.events.publish('order.created', {})
   await until(async () => (await ask('GET', `/${id}`)).body.active === false)
@@ -125,8 +116,7 @@ t.test('lifecycle events are stored without subscribers as well, for the feed', 
 
 t.test('the disabling of a gone webhook is published, and is in the audit', async (t) => {
   const { app, register } = await startHost(t, { deactivateOnGone: true })
-  const gone = await openReceiver({ answer: 410 })
-  t.teardown(() => gone.close())
+  const gone = await openReceiver(t, { answer: 410 })
   const heard: object[] = []
   await app.svc.events.subscribe('svc.webhook.disabled', (payload) => {
     heard.push(payload)
@@ -141,8 +131,10 @@ t.test('the disabling of a gone webhook is published, and is in the audit', asyn
 
 t.test('the disabling of a webhook that refuses a lifecycle event is not published', async (t) => {
   const { app, ask, register } = await startHost(t, { ...once, deactivateOnGone: true })
-  const [broken, gone] = [await openReceiver({ answer: 500 }), await openReceiver({ answer: 410 })]
-  for (const receiver of [broken, gone]) t.teardown(() => receiver.close())
+  const [broken, gone] = [
+    await openReceiver(t, { answer: 500 }),
+    await openReceiver(t, { answer: 410 }),
+  ]
   await app.svc.events.subscribe('svc.webhook.disabled', () => {})
   await register(broken.url, ['order.created'])
   const { id } = await register(gone.url, ['svc.delivery.dead'])

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import t, { type Test } from 'tap'
+import { connect } from '../../support/connect.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import { useCore, uuidv7, type Core, type Db } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
@@ -126,13 +127,6 @@ t.test('transactions that end at the disabling are none whose begin is not known
   await work
   t.pass()
 })
-
-async function connect(t: Test, connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  t.teardown(() => client.end())
-  return client
-}
 
 /** A webhook with more waiting retries than one statement makes due, none of them due. */
 async function manyRetries(core: Core, id: string): Promise<void> {

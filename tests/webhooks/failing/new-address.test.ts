@@ -1,5 +1,6 @@
 // A webhook gets another address while attempts are under way to the one before.
-import { advance, receiver as openReceiver } from '@svc/testing'
+import { advance } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import { useCore } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import { until, untilCount } from '../../support/until.ts'
@@ -8,11 +9,8 @@ import { scene } from './support/scene.ts'
 /** A receiver that answers only when it is told to. */
 async function slowReceiver(t: Test) {
   const { promise, resolve } = Promise.withResolvers<number>()
-  const receiver = await openReceiver({ answer: () => promise })
-  t.teardown(() => {
-    resolve(500)
-    return receiver.close()
-  })
+  const receiver = await openReceiver(t, { answer: () => promise })
+  t.teardown(() => resolve(500))
   return { receiver, answer: resolve }
 }
 

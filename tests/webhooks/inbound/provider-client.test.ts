@@ -5,7 +5,7 @@ import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.t
 import { registerInbound } from '../../../packages/webhooks/src/inbound/register.ts'
 import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
 import { NotFetched } from '../../../packages/providers/src/errors.ts'
-import { isHost, ProviderClient } from '../../../packages/providers/src/provider-client.ts'
+import { ProviderClient } from '../../../packages/providers/src/provider-client.ts'
 
 interface Answer {
   statusCode: number
@@ -40,7 +40,9 @@ t.test('only https URLs on the hosts of the preset are requested', async (t) => 
     'https://evil.test/keys.example.com',
     'https://evil.test#keys.example.com',
     'https://sns.evil.test/.amazonaws.com',
+    'https://sns.amazonaws.com/1',
     'https://sns.a.b.amazonaws.com/1',
+    'https://a.sns.eu.amazonaws.com/1',
     'https://127.0.0.1/1',
     'https://[::1]/1',
     'file:///etc/passwd',
@@ -54,12 +56,6 @@ t.test('only https URLs on the hosts of the preset are requested', async (t) => 
   t.strictSame(asked, [])
   const sns = 'https://SNS.eu-west-1.amazonaws.com/1'
   t.equal(await providerClient.text({ url: sns, hosts }), 'a key')
-})
-
-t.test('a star in a host name stands for one label', async (t) => {
-  t.equal(isHost('sns.eu-west-1.amazonaws.com', 'sns.*.amazonaws.com'), true)
-  t.equal(isHost('sns.amazonaws.com', 'sns.*.amazonaws.com'), false)
-  t.equal(isHost('a.sns.eu.amazonaws.com', 'sns.*.amazonaws.com'), false)
 })
 
 t.test('a fetched answer is cached for an hour, and shared by concurrent requests', async (t) => {
@@ -104,17 +100,6 @@ t.test(
     await t.rejects(providerClient.text({ url, hosts }), { message })
   },
 )
-
-t.test('the number of new addresses in a minute is limited', async (t) => {
-  const { providerClient, asked, clock } = providerClientOf(ok)
-  await providerClient.text({ url, hosts })
-  for (let n = 1; n < 60; n++) await providerClient.text({ url: `${url}?${n}`, hosts })
-  await t.rejects(providerClient.text({ url: `${url}?60`, hosts }), { message: /60 addresses/ })
-  t.equal(asked.length, 60)
-  t.equal(await providerClient.text({ url, hosts }), 'a key')
-  clock.ms = 60_000
-  t.equal(await providerClient.text({ url: `${url}?60`, hosts }), 'a key')
-})
 
 t.test('forged addresses displace no answer that is used, and no request for it', async (t) => {
   const { providerClient, asked, clock } = providerClientOf(() =>

@@ -1,6 +1,6 @@
 // promise: What a recovery over many webhooks counts beforehand is what it puts on its way
 /** Recoveries over many webhooks: what is counted beforehand is what is put on its way. */
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../support/receiver.ts'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
@@ -9,9 +9,8 @@ const since = '2020-01-01T00:00:00Z'
 
 t.test('what failed over a tenant, some webhooks or all is recovered with one call', async (t) => {
   const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const broken = await openReceiver({ answer: 500 })
-  const fine = await openReceiver()
-  t.teardown(() => Promise.all([broken.close(), fine.close()]))
+  const broken = await openReceiver(t, { answer: 500 })
+  const fine = await openReceiver(t)
   const { webhooks, events } = app.svc
   const register = (url: string | null, tenant: string | null) =>
     webhooks.register({ url, events: '*', tenant })
@@ -72,8 +71,7 @@ t.test('missing events and waiting retries are recovered over many webhooks', as
   const { app, ask } = await startHost(t, {
     core: { worker: { maxAttempts: 5, retryDelaySeconds: 600 } },
   })
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { webhooks, events } = app.svc
   await events.publish('order.created', { n: 1 })
   const made = await Promise.all(

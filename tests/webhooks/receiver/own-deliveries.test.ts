@@ -1,6 +1,5 @@
 import t from 'tap'
 import { hmac } from '@svc/webhooks'
-import { verifyDelivery } from '@svc/webhooks/receiver'
 import {
   deliveryBody,
   signingHeaders,
@@ -13,28 +12,12 @@ const body = deliveryBody('order.created', payload, '0199')
 const message = { event: 'order.created', deliveryId: '0199', attempt: 1, body }
 
 /** The header lines of a delivery that is sent now. */
-const sent = (previousSecrets: string[]): [string, string][] => {
-  const signing = { secret: 'whsec_new', previousSecrets, standardWebhooks: true }
+const sent = (): [string, string][] => {
+  const signing = { secret: 'whsec_new', previousSecrets: [], standardWebhooks: true }
   const now = Math.floor(Date.now() / 1000)
   const flat = signingHeaders(message, signing, now, headerNames('X-Svc-'))
   return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!])
 }
-
-t.test(
-  'a receiver verifies our deliveries with the current secret and the one before',
-  async (t) => {
-    const headers = new Headers(sent(['whsec_old']))
-    for (const secret of ['whsec_new', 'whsec_old']) {
-      t.match(verifyDelivery({ headers, body, secret }), {
-        event: 'order.created',
-        deliveryId: '0199',
-      })
-    }
-    t.throws(() => verifyDelivery({ headers: new Headers(sent([])), body, secret: 'whsec_old' }), {
-      code: 'SVC_DELIVERY_SIGNATURE_MISMATCH',
-    })
-  },
-)
 
 t.test('another host receives our deliveries as a source', async (t) => {
   const verify = hmac({
@@ -45,7 +28,7 @@ t.test('another host receives our deliveries as a source', async (t) => {
     toleranceSeconds: 300,
     computePayload: (text, timestamp) => `${timestamp}.${text}`,
   })
-  const request = received(sent([]), body)
+  const request = received(sent(), body)
   t.equal(await verify(request, body.toString(), holding('whsec_new')), true)
   t.equal(await verify(request, body.toString(), holding('whsec_old')), false)
 })

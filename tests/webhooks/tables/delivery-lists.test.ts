@@ -1,20 +1,20 @@
-import pg from 'pg'
+import type pg from 'pg'
 import t, { type Test } from 'tap'
+import { connect } from '../../support/connect.ts'
 import {
   listLogRows,
   walkLog,
   type LogSelection,
 } from '../../../packages/webhooks/src/tables/delivery-lists.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { nodesOf, type Plan } from '../../support/query-plans.ts'
 
 const WEBHOOK = '0190a1b2-0000-7000-8000-000000000000'
 const DELIVERY = '0190a1b2-0000-7000-8000-000000000001'
 
 /** Forty thousand attempts of the last days, of which one in a thousand is what is looked for. */
 async function longLog(t: Test): Promise<pg.Client> {
-  const db = new pg.Client({ connectionString: await freshDatabase(t) })
-  await db.connect()
-  t.teardown(() => db.end())
+  const db = await connect(t, await freshDatabase(t))
   await db.query(
     `insert into svc."__svc.webhooks.delivery_log"
        (id, webhook_id, event, event_id, delivery_id, attempt, status, status_code, tenant, attempted_at)
@@ -35,16 +35,6 @@ async function longLog(t: Test): Promise<pg.Client> {
   await db.query('analyze svc."__svc.webhooks.delivery_log"')
   return db
 }
-
-interface Plan {
-  'Node Type': string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  Plans?: Plan[]
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 
 /** The scans of the plan of a page, and how many rows they read. */
 async function scansOf(db: pg.Client, selection: LogSelection) {

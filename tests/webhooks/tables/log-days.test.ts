@@ -1,5 +1,5 @@
-import pg from 'pg'
 import t, { type Test } from 'tap'
+import { connect } from '../../support/connect.ts'
 import {
   deleteOldLogRows,
   dropLogDays,
@@ -14,6 +14,7 @@ import {
 import { findDelivery, listLogRows } from '../../../packages/webhooks/src/tables/delivery-lists.ts'
 import { findMissing, insertMissing } from '../../../packages/webhooks/src/tables/missing-events.ts'
 import type { DeliveryFilter } from '@svc/webhooks'
+import { nodesOf } from '../../support/query-plans.ts'
 import { startHost } from '../support/host.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -45,9 +46,7 @@ function rowOf(daysAgo: number): LogRow {
 
 async function logOf(t: Test) {
   const { database } = await startHost(t, { core: { worker: { enabled: false } } })
-  const db = new pg.Client({ connectionString: database })
-  await db.connect()
-  t.teardown(() => db.end())
+  const db = await connect(t, database)
   // The template may have been made before midnight, with a day that has passed since.
   await db.query('select svc."__svc.webhooks.drop_log_days"(0)')
   const within = async (work: () => Promise<unknown>) => {
@@ -59,6 +58,13 @@ async function logOf(t: Test) {
     db,
     database,
     make: () => within(() => makeLogDays(db)),
+    /** A day of the past, as it was made when it came. */
+    makeDay: (day: number) =>
+      db.query(
+        `create table svc."__svc.webhooks.delivery_log.${dayOf(day)}"
+           partition of svc."__svc.webhooks.delivery_log"
+           for values from ('${firstId(day)}') to ('${firstId(day - 1)}')`,
+      ),
     drop: (days: number) => within(() => dropLogDays(db, days)),
     /** How many rows stand in which partition. */
     async places(): Promise<Record<string, number>> {
@@ -105,12 +111,7 @@ t.test(
 t.test('days that are too old are dropped, with their rows in the default partition', async (t) => {
   const log = await logOf(t)
   for (const day of [10, 31, 45]) {
-    // As it was made when that day came.
-    const name = `__svc.webhooks.delivery_log.${dayOf(day)}`
-    await log.db.query(
-      `create table svc."${name}" partition of svc."__svc.webhooks.delivery_log"
-       for values from ('${firstId(day)}') to ('${firstId(day - 1)}')`,
-    )
+    await log.makeDay(day)
     await insertLogRows(log.db, [rowOf(day)])
   }
   await insertLogRows(log.db, [rowOf(0), rowOf(20), rowOf(40)])
@@ -140,15 +141,11 @@ t.test(
 )
 
 t.test('no statement locks more days than a span has, however long the log is kept', async (t) => {
-  const { db } = await logOf(t)
-  // As they were made when their days came; each has ten indexes.
-  const DAYS = 60
-  for (let day = DAYS; day > 0; day--) {
-    await db.query(
-      `create table svc."__svc.webhooks.delivery_log.${dayOf(day)}"
-         partition of svc."__svc.webhooks.delivery_log"
-         for values from ('${firstId(day)}') to ('${firstId(day - 1)}')`,
-    )
+  const log = await logOf(t)
+  const { db } = log
+  // Each has ten indexes.
+  for (let day = 60; day > 0; day--) {
+    await log.makeDay(day)
   }
   const old = { ...rowOf(50), deliveryId: rowOf(50).id, eventId: 'late', status: 'failed' as const }
   await insertLogRows(db, [rowOf(0), old, rowOf(20)])
@@ -218,11 +215,7 @@ t.test('no statement locks more days than a span has, however long the log is ke
 t.test('days that were kept for years are dropped in portions', async (t) => {
   const log = await logOf(t)
   for (let day = 70; day > 0; day--) {
-    await log.db.query(
-      `create table svc."__svc.webhooks.delivery_log.${dayOf(day)}"
-         partition of svc."__svc.webhooks.delivery_log"
-         for values from ('${firstId(day)}') to ('${firstId(day - 1)}')`,
-    )
+    await log.makeDay(day)
   }
   t.equal(await dropLogDays(log.db, 30), true)
   t.equal(Object.keys(await log.places()).length, 5 + 40)
@@ -232,14 +225,8 @@ t.test('days that were kept for years are dropped in portions', async (t) => {
 
 t.test('the sweep ends soon if the table is locked', async (t) => {
   const log = await logOf(t)
-  const name = `__svc.webhooks.delivery_log.${dayOf(99)}`
-  await log.db.query(
-    `create table svc."${name}" partition of svc."__svc.webhooks.delivery_log"
-     for values from ('${firstId(99)}') to ('${firstId(98)}')`,
-  )
-  const reader = new pg.Client({ connectionString: log.database })
-  await reader.connect()
-  t.teardown(() => reader.end())
+  await log.makeDay(99)
+  const reader = await connect(t, log.database)
   await reader.query('begin; lock table svc."__svc.webhooks.delivery_log" in access share mode')
   await t.rejects(log.drop(30), { code: '55P03' })
 })
@@ -263,7 +250,10 @@ t.test('a page of the log is read along an index, however long the log is', asyn
     const explaining = {
       query: async (text: string, values?: unknown[]) => {
         const { rows } = await db.query(`explain (analyze, format json) ${text}`, values)
-        count += scannedRows(rows[0]['QUERY PLAN'][0].Plan)
+        for (const node of nodesOf(rows[0]['QUERY PLAN'][0].Plan)) {
+          if (!node['Node Type'].endsWith('Scan')) continue
+          count += node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)
+        }
         return { rows: [] }
       },
     }
@@ -275,21 +265,6 @@ t.test('a page of the log is read along an index, however long the log is', asyn
   // The planner may read all 200 that failed and sort them, but none of the 10 000 others.
   t.ok((await rowsRead({ limit: 100, status: 'failed' })) < 1000)
 })
-
-interface Plan {
-  'Node Type': string
-  'Actual Rows': number
-  'Rows Removed by Filter'?: number
-  Plans?: Plan[]
-}
-
-/** Rows that the scans of a plan read, those that they filtered out included. */
-function scannedRows({ Plans = [], ...plan }: Plan): number {
-  const own = plan['Node Type'].endsWith('Scan')
-    ? plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)
-    : 0
-  return Plans.reduce((sum, inner) => sum + scannedRows(inner), own)
-}
 
 /** The smallest id of a day. */
 function firstId(daysAgo: number): string {

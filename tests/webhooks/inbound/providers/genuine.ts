@@ -2,13 +2,13 @@
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
-import type { InboundRequest, InboundSource } from '@svc/webhooks'
+import type { InboundSource } from '@svc/webhooks'
 import { ProviderClient } from '../../../../packages/providers/src/provider-client.ts'
 import type { Place, Preset } from '../../../../packages/providers/src/preset.ts'
 import type { Scheme } from '../../../../packages/providers/src/preset-schemes.ts'
 import { NEEDS, needsOf, ORIGIN } from '../../../providers/needs.ts'
 import type { Unsigned } from './filled-text.ts'
-import { keysFor, type Keys, type Signed } from './sign.ts'
+import { keysFor, type Keys } from './sign.ts'
 
 export { ORIGIN } from '../../../providers/needs.ts'
 
@@ -17,7 +17,7 @@ export const NOW_MS = 1_800_000_000_000
 const tls = (name: string) =>
   readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8')
 
-export const isFetched = (scheme: Scheme): boolean =>
+const isFetched = (scheme: Scheme): boolean =>
   'signature' in scheme && scheme.key?.certificate !== undefined
 
 /** Where the chain of a certificate is followed it must have the provider’s name. */
@@ -129,17 +129,6 @@ function fillAt(root: Record<string, unknown>, path: string[], text: string): vo
   if (rest.length === 0) root[name] ??= text
   else if (typeof (root[name] ??= {}) === 'object')
     fillAt(root[name] as Record<string, unknown>, rest, text)
-}
-
-export function requestOf({ method, url, headers, body }: Signed): InboundRequest {
-  return {
-    method,
-    url: url.slice(ORIGIN.length),
-    headers,
-    rawHeaders: Object.entries(headers).flat(),
-    rawBody: Buffer.from(body),
-    params: {},
-  } as unknown as InboundRequest
 }
 
 export const make = (

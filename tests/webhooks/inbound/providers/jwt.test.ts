@@ -30,7 +30,11 @@ const scheme: JwtScheme = {
   binds: [{ in: 'claim:hash', hash: 'sha256' }],
 }
 
-const sourceWith = (changes: Partial<JwtScheme>, secret: string | null = 'the key') => {
+const sourceWith = (
+  changes: Partial<JwtScheme>,
+  secret: string | null = 'the key',
+  base: JwtScheme = scheme,
+) => {
   const preset: Preset = {
     name: 'A sender',
     docs: 'https://example.com',
@@ -38,7 +42,7 @@ const sourceWith = (changes: Partial<JwtScheme>, secret: string | null = 'the ke
     checkedOn: '2026-11-22',
     evidence: 'none',
     secret,
-    schemes: [{ ...scheme, ...changes }],
+    schemes: [{ ...base, ...changes }],
   }
   return sourceOf('sender', preset, {
     path: '/a',
@@ -159,39 +163,17 @@ t.test('text that is no JWT is refused and throws nothing', async (t) => {
 const jwk = { ...pair.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' }
 const jwks = { jwks: { url: 'https://sender.example/keys', hosts: ['sender.example'] } }
 
-t.test('the key of a JWT comes from the set of its provider, fetched once', async (t) => {
-  let now = NOW_SECONDS * 1000
-  t.intercept(Date, 'now', { value: () => now })
-  let keys = [jwk]
-  let fetches = 0
-  const providerClient = new ProviderClient(async () => {
-    fetches++
-    return { statusCode: 200, body: JSON.stringify({ keys }) }
-  })
-  const { verify } = sourceWith({ key: jwks, toleranceSeconds: 100_000 }, null)
-  const ask = (kid: string) =>
-    verify(request(jwt({ alg: 'RS256', kid }, claims, rsa)), body, () => null, providerClient)
-  t.equal(await ask('k1'), true)
-  t.equal(await ask('k1'), true)
-  t.equal(fetches, 1)
-  t.equal(await ask('k2'), false, 'a key that the set does not have')
-  t.equal(fetches, 1, 'an unknown key does not fetch the set each time')
-  keys = [{ ...jwk, kid: 'k2' }]
-  now += 61_000
-  t.equal(await ask('k2'), true, 'a key that is new there')
-  t.equal(fetches, 2)
-})
-
 t.test('a key of the set with another use is not used', async (t) => {
   t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
-  for (const other of [{ alg: 'RS512' }, { use: 'enc' }, { kty: 'oct', k: 'AAAA' }]) {
+  for (const other of [{}, { alg: 'RS512' }, { use: 'enc' }, { kty: 'oct', k: 'AAAA' }]) {
     const providerClient = new ProviderClient(async () => ({
       statusCode: 200,
       body: JSON.stringify({ keys: [{ ...jwk, ...other }] }),
     }))
     const { verify } = sourceWith({ key: jwks }, null)
     const asked = request(jwt({ alg: 'RS256', kid: 'k1' }, claims, rsa))
-    t.equal(await verify(asked, body, () => null, providerClient), false, JSON.stringify(other))
+    const isSame = Object.keys(other).length === 0
+    t.equal(await verify(asked, body, () => null, providerClient), isSame, JSON.stringify(other))
   }
 })
 
@@ -212,20 +194,7 @@ t.test(
     t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
     const verdict = (changes: Partial<JwtScheme>, its: object) => {
       const { toleranceSeconds: _, ...aged } = scheme
-      const preset = { ...changes }
-      const source = sourceOf(
-        'sender',
-        {
-          name: 'A sender',
-          docs: 'https://example.com',
-          checked: 'documentation',
-          checkedOn: '2026-11-22',
-          evidence: 'none',
-          secret: 'the key',
-          schemes: [{ ...aged, ...preset }],
-        },
-        { path: '/a', secretName: 'KEY' },
-      )
+      const source = sourceWith(changes, 'the key', aged)
       const token = jwt({ alg: 'RS256' }, { iss: 'sender', hash: digest, ...its }, rsa)
       return source.verify(request(token), body, () => rsa.secret)
     }

@@ -1,5 +1,6 @@
 /** A receiver that answers when it is told to, and knows what is under way. */
-import { receiver as openReceiver, type Receiver } from '@svc/testing'
+import type { Receiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import type { Test } from 'tap'
 
 export interface HoldingReceiver extends Receiver {
@@ -14,13 +15,12 @@ export interface HoldingReceiver extends Receiver {
 export async function startHoldingReceiver(t: Test): Promise<HoldingReceiver> {
   const held: (() => void)[] = []
   let most = 0
-  const receiver = await openReceiver({
+  const receiver = await openReceiver(t, {
     answer: () =>
       new Promise((resolve) => {
         held.push(() => resolve(200))
         most = Math.max(most, held.length)
       }),
   })
-  t.teardown(() => receiver.close())
   return { ...receiver, held, most: () => most, answerOne: () => held.shift()?.() }
 }

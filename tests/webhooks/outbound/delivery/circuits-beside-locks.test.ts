@@ -1,5 +1,5 @@
 /** Circuits of webhooks while a transaction of the host holds the row of one of them. */
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import t from 'tap'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
@@ -10,9 +10,8 @@ t.test(
   'an open transaction on one webhook keeps no circuit of others from being written',
   async (t) => {
     const host = await startHost(t, { core: { worker: { maxAttempts: 100 } } })
-    const receiver = await openReceiver({ answer: 500 })
-    const other = await openReceiver({ answer: 500 })
-    t.teardown(() => Promise.all([receiver.close(), other.close()]))
+    const receiver = await openReceiver(t, { answer: 500 })
+    const other = await openReceiver(t, { answer: 500 })
     const { id } = await host.register(receiver.url)
     const { id: otherId } = await host.register(other.url)
     const { database, events, transaction, webhooks } = host.app.svc

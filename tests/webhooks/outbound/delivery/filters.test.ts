@@ -1,5 +1,6 @@
 import t from 'tap'
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
+import type { ReceivedRequest } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 
@@ -8,10 +9,8 @@ const payloadsOf = (requests: ReceivedRequest[]) =>
 
 t.test('a webhook is sent the events that its filter matches', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const all = await openReceiver()
-  t.teardown(() => all.close())
-  const large = await openReceiver()
-  t.teardown(() => large.close())
+  const all = await openReceiver(t)
+  const large = await openReceiver(t)
   await register(all.url, ['order.created'])
   const { body } = await ask('POST', '', {
     url: large.url,
@@ -46,8 +45,7 @@ t.test('a webhook is sent the events that its filter matches', async (t) => {
 
 t.test('a webhook keeps its filter when it is paused and resumed', async (t) => {
   const { app, ask } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const filter = { payload: { total: { $gte: 100 } } }
   const { body } = await ask('POST', '', { url: receiver.url, events: ['order.created'], filter })
   await ask('PATCH', `/${body.id}`, { active: false })
@@ -58,8 +56,7 @@ t.test('a webhook keeps its filter when it is paused and resumed', async (t) => 
 
 t.test('events that are published at once are each decided, by name and tenant', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const filter = { payload: { total: { $gte: 100 } } }
   const { webhooks, events } = app.svc
   await register(receiver.url, ['order.shipped'])
@@ -114,8 +111,7 @@ t.test('a thousand filters are decided as an event is published', async (t) => {
 
 t.test('webhooks of the operator alone are sent the tenant of an event', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const [receiver, ofAcme] = [await openReceiver(), await openReceiver()]
-  t.teardown(() => Promise.all([receiver.close(), ofAcme.close()]))
+  const [receiver, ofAcme] = [await openReceiver(t), await openReceiver(t)]
   const { id } = await register(receiver.url, ['order.created'])
   const events = ['order.created']
   await app.svc.webhooks.register({ url: ofAcme.url, events, tenant: 'acme' })
@@ -142,10 +138,8 @@ t.test('webhooks of the operator alone are sent the tenant of an event', async (
 
 t.test('a filter that this version cannot read matches nothing, and is logged', async (t) => {
   const { app, register } = await startHost(t)
-  const all = await openReceiver()
-  t.teardown(() => all.close())
-  const later = await openReceiver()
-  t.teardown(() => later.close())
+  const all = await openReceiver(t)
+  const later = await openReceiver(t)
   await register(all.url)
   const { id } = await app.svc.webhooks.register({
     url: later.url,
@@ -175,8 +169,7 @@ t.test(
   'a dear filter is decided by the delivery, and leaves no trace where it does not match',
   async (t) => {
     const { app, ask } = await startHost(t)
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     const { events, webhooks } = app.svc
     const items = Array.from({ length: 5000 }, (_, n) => ({ sku: `sku-${n}` }))
     const filterFor = (sku: string) => ({
@@ -222,8 +215,7 @@ t.test(
 
 t.test('a filter that is decided late is the one of the publish', async (t) => {
   const { app } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const items = Array.from({ length: 10_000 }, (_, n) => ({ sku: `sku-${n}` }))
   const filter = {
     $or: Array.from({ length: 16 }, (_, n) => ({

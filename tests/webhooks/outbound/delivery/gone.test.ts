@@ -1,5 +1,5 @@
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 
@@ -7,8 +7,7 @@ t.test(
   'with deactivateOnGone a 410 pauses the webhook, and the delivery is a dead letter at once',
   async (t) => {
     const { app, ask, register } = await startHost(t, { deactivateOnGone: true })
-    const receiver = await openReceiver({ answer: 410 })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: 410 })
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
 
@@ -36,9 +35,8 @@ t.test(
 
 t.test('a 410 that waits for a transaction of the host holds up no other delivery', async (t) => {
   const { app, register } = await startHost(t, { deactivateOnGone: true })
-  const gone = await openReceiver({ answer: 410 })
-  const healthy = await openReceiver()
-  for (const one of [gone, healthy]) t.teardown(() => one.close())
+  const gone = await openReceiver(t, { answer: 410 })
+  const healthy = await openReceiver(t)
   const { id } = await register(gone.url)
   await register(healthy.url)
   const { events, transaction, webhooks } = app.svc
@@ -66,8 +64,7 @@ t.test('a 410 that waits for a transaction of the host holds up no other deliver
 
 t.test('without deactivateOnGone a 410 is a failure like others', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver({ answer: [410, 200] })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: [410, 200] })
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', {})
   await receiver.waitFor(2)

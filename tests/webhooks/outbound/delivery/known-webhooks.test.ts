@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { drain, type Receiver } from '@svc/testing'
 import { openReceiver } from '../../../support/receiver.ts'
 import {
@@ -10,11 +10,6 @@ import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/del
 import type { WebhookForDelivery } from '../../../../packages/webhooks/src/tables/webhooks-for-delivery.ts'
 import { until } from '../../../support/until.ts'
 import { startHost, type Host } from '../../support/host.ts'
-
-async function receiverOf(t: Test): Promise<Receiver> {
-  const receiver = await openReceiver(t)
-  return receiver
-}
 
 /**
  * Publishes until a delivery has come: where the pump is fetching, a job is not claimed at its publish.
@@ -37,7 +32,7 @@ const change = ({ app }: Host, assignment: string, values: unknown[] = []) =>
 
 t.test('a webhook that has not changed is not read for each delivery', async (t) => {
   const host = await startHost(t)
-  const [old, other] = [await receiverOf(t), await receiverOf(t)]
+  const [old, other] = [await openReceiver(t), await openReceiver(t)]
   await host.register(old.url)
   await untilDelivered(host, old)
 
@@ -62,7 +57,7 @@ t.test('a webhook that has not changed is not read for each delivery', async (t)
 
 t.test('a statement that changes a webhook holds for the next publish', async (t) => {
   const host = await startHost(t)
-  const [old, other] = [await receiverOf(t), await receiverOf(t)]
+  const [old, other] = [await openReceiver(t), await openReceiver(t)]
   const { id } = await host.register(old.url)
   await untilDelivered(host, old)
   const { headers } = (await old.waitFor(1))[0]!
@@ -117,7 +112,7 @@ t.test('each column that a delivery reads raises the version', async (t) => {
 
 t.test('a webhook that is paused before a publish is committed waits', async (t) => {
   const host = await startHost(t)
-  const receiver = await receiverOf(t)
+  const receiver = await openReceiver(t)
   const { id } = await host.register(receiver.url)
   await untilDelivered(host, receiver)
   await host.app.svc.transaction(async (db) => {

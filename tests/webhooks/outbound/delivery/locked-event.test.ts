@@ -1,16 +1,15 @@
-import pg from 'pg'
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
+import { connect } from '../../../support/connect.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 import { untilCount } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
 t.test('a transaction that holds the row of an old event delays no other deliveries', async (t) => {
   const host = await startHost(t, { core: { worker: { maxAttempts: 5, retryDelaySeconds: 1 } } })
   const { database, events, webhooks } = host.app.svc
-  const failing = await openReceiver({ answer: 500 })
-  const healthy = await openReceiver()
-  const redelivered = await openReceiver()
-  for (const one of [failing, healthy, redelivered]) t.teardown(() => one.close())
+  const failing = await openReceiver(t, { answer: 500 })
+  const healthy = await openReceiver(t)
+  const redelivered = await openReceiver(t)
   await host.register(failing.url, ['order.created'])
   const { id: healthyId } = await host.register(healthy.url, ['order.shipped'])
   const { id: webhookId } = await host.register(redelivered.url, ['order.created'])
@@ -25,9 +24,7 @@ t.test('a transaction that holds the row of an old event delays no other deliver
     `update svc."__svc.events"
         set published_at = published_at - interval '3 days', keep_until = null`,
   )
-  const client = new pg.Client(host.database)
-  t.teardown(() => client.end())
-  await client.connect()
+  const client = await connect(t, host.database)
   await client.query('begin')
   const { deliveryId } = delivered!
   await webhooks.redeliver({ webhookId, deliveryId }, { db: client })

@@ -2,7 +2,8 @@
 // With the option `ed25519` each webhook has a key of its own: what is signed for one is valid at no other.
 import { randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { receiver as openReceiver, type ReceivedRequest } from '@svc/testing'
+import type { ReceivedRequest } from '@svc/testing'
+import { openReceiver } from '../../../support/receiver.ts'
 import { verifyDelivery } from '@svc/receiver'
 import type { WebhookWithSecret } from '@svc/webhooks'
 import { until } from '../../../support/until.ts'
@@ -33,8 +34,7 @@ const opens = ({ headers, raw: body }: ReceivedRequest, publicKey: string | unde
 
 t.test('what is sent for a webhook of one tenant is valid at no other webhook', async (t) => {
   const { app } = await hostOf(t, { secretName: 'NEW' })
-  const [mine, elsewhere] = [await openReceiver({ answer: [500, 200] }), await openReceiver()]
-  t.teardown(() => Promise.all([mine.close(), elsewhere.close()]))
+  const [mine, elsewhere] = [await openReceiver(t, { answer: [500, 200] }), await openReceiver(t)]
   const register = (tenant: string | null) =>
     app.svc.webhooks.register({ url: mine.url, events: ['order.created'], tenant })
   const own = await register('acme')
@@ -103,8 +103,7 @@ t.test('every answer about a webhook shows its public key, alike in each host', 
 })
 
 t.test('during a rotation of the option both keys of a webhook sign', async (t) => {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const before = await hostOf(t, { secretName: 'OLD' })
   const { id, publicKey: old } = await before.register(receiver.url)
   await before.app.close()

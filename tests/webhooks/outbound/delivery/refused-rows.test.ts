@@ -1,7 +1,7 @@
 /** Rows of the delivery log and of the statistics that Postgres refuses. */
-import { receiver as openReceiver } from '@svc/testing'
-import pg from 'pg'
+import { openReceiver } from '../../../support/receiver.ts'
 import t, { type Test } from 'tap'
+import { connect } from '../../../support/connect.ts'
 import { until } from '../../../support/until.ts'
 import { startHost, type Host } from '../../support/host.ts'
 
@@ -10,9 +10,7 @@ const TABLES = ['delivery_log', 'recent_attempts']
 
 /** All rows of a table are refused, or those that a condition names. Returns how to end that. */
 async function refuse(t: Test, { database }: Host, table: string, condition = 'true') {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await connect(t, database)
   await client.query(`create function refuse() returns trigger language plpgsql as $$
     begin raise exception 'the row is refused'; end $$;
     create trigger refuse before insert on svc."__svc.webhooks.${table}"
@@ -26,8 +24,7 @@ const noJobs = (host: Host) =>
 for (const table of TABLES) {
   t.test(`deliveries are made once where ${table} takes no rows`, async (t) => {
     const host = await startHost(t, { core: { worker: { maxAttempts: 2 } } })
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     await host.register(receiver.url)
     const accept = await refuse(t, host, table)
     const { events, webhooks } = host.app.svc
@@ -52,9 +49,8 @@ t.test(
       core: { worker: { maxAttempts: 3, retryDelaySeconds: 0 } },
       allowedEvents: ['order.created'],
     })
-    const receiver = await openReceiver({ answer: 500 })
-    const watcher = await openReceiver()
-    t.teardown(() => Promise.all([receiver.close(), watcher.close()]))
+    const receiver = await openReceiver(t, { answer: 500 })
+    const watcher = await openReceiver(t)
     await host.register(receiver.url, ['order.created'])
     await host.register(watcher.url, ['svc.delivery.dead'])
     await refuse(t, host, 'delivery_log')
@@ -69,8 +65,7 @@ t.test(
 
 t.test('rows that are refused of one webhook leave those of others alone', async (t) => {
   const host = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const [refused, other] = [await host.register(receiver.url), await host.register(receiver.url)]
   await refuse(t, host, 'delivery_log', `new.webhook_id = '${refused.id}'`)
   const { events, webhooks } = host.app.svc
