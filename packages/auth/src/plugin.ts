@@ -9,8 +9,7 @@ import {
   assertRoutesEnclosed,
   rootOf,
 } from './guard/boot/hook-order.ts'
-import { warnOfUselessExclusions } from './guard/boot/useless-exclusions.ts'
-import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
+import { warnOfUnguardedUpgrades, warnOfUselessExclusions } from './guard/boot/warnings.ts'
 import { keyReader } from './guard/credentials.ts'
 import { createGuard } from './guard/guard.ts'
 import { GuardTelemetry } from './guard/guard-telemetry.ts'

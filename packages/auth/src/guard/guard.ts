@@ -9,13 +9,13 @@ import type { PresentedKey } from './credentials.ts'
 import type { GuardTelemetry } from './guard-telemetry.ts'
 import type { Authentication } from './keys/authentication.ts'
 import {
-  isExpired,
-  meets,
   type Auth,
   type CachedKey,
+  isExpired,
+  isFailure,
+  meets,
   type RequestChecks,
-} from './keys/cached-key.ts'
-import { isFailure } from './keys/key-cache.ts'
+} from './keys/key-cache.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import type { Exceeded, LimitCheck } from './limit-check.ts'
 import type { Policy, Requirement } from './policy/route-policy.ts'

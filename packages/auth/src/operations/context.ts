@@ -16,7 +16,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import { AuthUnavailable } from '../errors.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
-import type { Auth } from '../guard/keys/cached-key.ts'
+import type { Auth } from '../guard/keys/key-cache.ts'
 import type { Plan } from '../limit-fields.ts'
 import { NO_PLAN, type TenantPlan } from '../limits/plans.ts'
 import type { AuthSettings } from '../options.ts'
