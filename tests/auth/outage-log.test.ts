@@ -1,6 +1,6 @@
 import t from 'tap'
 import { CacheLease } from '../../packages/auth/src/guard/keys/cache-lease.ts'
-import { createCachedKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
+import { createCachedKey } from '../../packages/auth/src/guard/keys/key-cache.ts'
 import { LastUsed } from '../../packages/auth/src/guard/keys/last-used.ts'
 import { OutageLog } from '../../packages/auth/src/outage-log.ts'
 import { until } from '../support/until.ts'

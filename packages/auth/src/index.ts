@@ -13,7 +13,7 @@ export type { Limit, Plan, Quota, QuotaPeriod } from './limit-fields.ts'
 export type { PlanOf } from './limits/plans.ts'
 export type { RateLimit } from './tables/lockouts.ts'
 export type { GithubKey } from './github-alerts.ts'
-export type { Auth } from './guard/keys/cached-key.ts'
+export type { Auth } from './guard/keys/key-cache.ts'
 export { BUILT_IN_SCOPES, type Scope } from './scopes.ts'
 export type {
   ApiKey,

@@ -63,6 +63,8 @@ export const keyChanges = {
   quota: Type.Optional(nullable(Quota)),
 }
 
+const { enabled: _enabled, ...fieldsOfImports } = keyChanges
+
 /** What an import takes besides: a key of another system, by a hash of its text. */
 export const importedKeyFields = {
   sha256: Type.Optional(
@@ -88,13 +90,7 @@ export const importedKeyFields = {
   createdAt: Type.Optional(
     Type.String({ format: 'date-time', description: 'When it was made; now by default.' }),
   ),
-  label: keyChanges.label,
-  scopes: keyChanges.scopes,
-  expiresAt: keyChanges.expiresAt,
-  metadata: keyChanges.metadata,
-  limits: keyChanges.limits,
-  quota: keyChanges.quota,
-  allowedIps: keyChanges.allowedIps,
+  ...fieldsOfImports,
 }
 
 /** Not `Type.Record`: its pattern for names matches none with a line break. */

@@ -74,31 +74,6 @@ const days: OptionRule = {
   is: isIntegerFrom(1, LONGEST_DAYS),
 }
 
-export const rateLimitRules: OptionRules = {
-  maxAttempts: {
-    expects: 'an integer from 1 to 10000',
-    is: isIntegerFrom(1, 10_000),
-    required: true,
-  },
-  windowMs: milliseconds,
-  blockDurationMs: milliseconds,
-}
-
-export const githubLeaksRules: OptionRules = {
-  keys: {
-    expects: 'a list of { key_identifier, key }, as GitHub lists its public keys',
-    is: isGithubKeys,
-  },
-}
-
-export const importedKeysRules: OptionRules = {
-  hash: {
-    expects: 'a function that makes of the text of a key what another system has stored of it',
-    is: isFunction,
-    required: true,
-  },
-}
-
 const limits: OptionRule = {
   expects: 'a list of limits such as { limit: 1000, perSeconds: 60 }, whole numbers of at least 1',
   each: isLimit,
@@ -138,7 +113,19 @@ export const rules: OptionRules = {
     is: (value) => value === null || text(isBasePath)(value),
     default: '/_auth',
   },
-  rateLimit: { expects: 'an object' },
+  rateLimit: {
+    expects: 'an object',
+    fields: {
+      maxAttempts: {
+        expects: 'an integer from 1 to 10000',
+        is: isIntegerFrom(1, 10_000),
+        required: true,
+      },
+      windowMs: milliseconds,
+      blockDurationMs: milliseconds,
+    },
+    default: undefined,
+  },
   webhooksManagementPaths: {
     expects:
       'a list of path prefixes such as "/_webhooks", decoded, without parameters or wildcards',
@@ -163,14 +150,33 @@ export const rules: OptionRules = {
     default: [30, 7, 1],
   },
   unusedNoticeDays: days,
-  githubLeaks: { expects: 'an object' },
+  githubLeaks: {
+    expects: 'an object',
+    fields: {
+      keys: {
+        expects: 'a list of { key_identifier, key }, as GitHub lists its public keys',
+        is: isGithubKeys,
+      },
+    },
+    default: undefined,
+  },
   tenantLimits: { ...limits, default: [] },
   plans: { expects: 'an object of plans by names such as "free"', is: isPlainObject },
   planOf: {
     expects: 'a function that returns the name of the plan of a tenant, or null',
     is: isFunction,
   },
-  importedKeys: { expects: 'an object' },
+  importedKeys: {
+    expects: 'an object',
+    fields: {
+      hash: {
+        expects: 'a function that makes of the text of a key what another system has stored of it',
+        is: isFunction,
+        required: true,
+      },
+    },
+    default: undefined,
+  },
   usage: { expects: 'true or false', is: isBoolean, default: true },
   keyHeaders: {
     expects:

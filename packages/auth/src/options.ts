@@ -5,13 +5,7 @@ import { InvalidRole } from './errors.ts'
 import type { GithubKey } from './github-alerts.ts'
 import { MAX_LIMITS, repeatedSpan, type Limit, type Plan } from './limit-fields.ts'
 import type { PlanOf } from './limits/plans.ts'
-import {
-  githubLeaksRules,
-  importedKeysRules,
-  planRules,
-  rateLimitRules,
-  rules,
-} from './option-rules.ts'
+import { planRules, rules } from './option-rules.ts'
 import { createScopeNames, type Scope } from './scopes.ts'
 import type { RateLimit } from './tables/lockouts.ts'
 
@@ -234,16 +228,5 @@ export function resolveAuthOptions(given: unknown): AuthSettings {
   }
   assertRolesDeclared(settings)
   assertSpansDiffer('tenantLimits', settings.tenantLimits)
-  for (const [name, ofFields] of Object.entries(FIELDS)) {
-    const given = settings[name as keyof typeof FIELDS]
-    if (given !== undefined) resolveOptions('svcAuth', ofFields, given, `${name}.`)
-  }
   return settings
-}
-
-/** Rules of the fields of options that are objects. No field has a default. */
-const FIELDS = {
-  githubLeaks: githubLeaksRules,
-  importedKeys: importedKeysRules,
-  rateLimit: rateLimitRules,
 }

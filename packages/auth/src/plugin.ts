@@ -9,11 +9,10 @@ import {
   assertRoutesEnclosed,
   rootOf,
 } from './guard/boot/hook-order.ts'
-import { warnOfUselessExclusions } from './guard/boot/useless-exclusions.ts'
-import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
+import { warnOfUnguardedUpgrades, warnOfUselessExclusions } from './guard/boot/warnings.ts'
 import { keyReader } from './guard/credentials.ts'
 import { createGuard } from './guard/guard.ts'
-import { createGuardTelemetry } from './guard/guard-telemetry.ts'
+import { GuardTelemetry } from './guard/guard-telemetry.ts'
 import { createLimitCheck } from './guard/limit-check.ts'
 import { createAuthentication } from './guard/keys/authentication.ts'
 import { assertManagementGuarded } from './guard/policy/path-rules.ts'
@@ -80,6 +79,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   for (const context of new Set([rootOf(app), app])) context.decorateRequest('auth', null)
   const policyOf = (request: FastifyRequest) => policies.policyOf(request)
   const costOf = (request: FastifyRequest) => policies.costOf(request)
+  const { meter } = core.telemetry
   const guard = createGuard({
     ...authentication,
     policyOf,
@@ -87,7 +87,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
     limitCheck: createLimitCheck(authentication.allowances, costOf),
     copyToRequestContext,
     errorText: core.errorText,
-    telemetry: createGuardTelemetry(core.telemetry.meter),
+    telemetry: meter && new GuardTelemetry(meter),
   })
   const guardHook = await addGuardHook(app, guard.hook)
   app.decorate(GUARDS, (method: string, path: string) => policies.needsKey(method, path))

@@ -1,7 +1,7 @@
 /** `npx svc <verb>`: the verbs, and which exit code an error has. */
 import { Command, CommanderError } from 'commander'
+import { loadCore } from './host.ts'
 import { ownVersion } from './installed-versions.ts'
-import { loadCore } from './load-core.ts'
 import {
   Context,
   TO_DO,

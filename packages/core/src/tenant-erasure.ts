@@ -8,11 +8,6 @@ import { IncompleteHost, InvalidInput } from './errors.ts'
 import { idsOfTenant } from './events/event-id.ts'
 import { eraseEvents } from './events/events-table.ts'
 import { eraseJobs, findQueues } from './jobs/pg-boss/erase-jobs.ts'
-import {
-  eraseByFunction,
-  findMigrationOwners,
-  type MigrationOwner,
-} from './migrations/migration-owners.ts'
 import type { Db } from './postgres/transaction.ts'
 import { orDatabaseError } from './postgres/unavailable.ts'
 import { forgetTenant } from './tenant-list.ts'
@@ -88,7 +83,12 @@ export class TenantErasure {
   async #eraseByFunctions(owners: readonly MigrationOwner[], tenant: string): Promise<ErasedRows> {
     const erased: ErasedRows = {}
     for (const { eraseTenant } of owners) {
-      if (eraseTenant !== null) add(erased, await eraseByFunction(this.#db, eraseTenant, tenant))
+      if (eraseTenant === null) continue
+      // Postgres has quoted the name itself.
+      const { rows } = await this.#db.query(`select kind, erased::int from ${eraseTenant}($1)`, [
+        tenant,
+      ])
+      for (const { kind, erased: count } of rows) add(erased, { [kind]: count })
     }
     return erased
   }
@@ -118,4 +118,22 @@ export class TenantErasure {
 
 function add(sums: ErasedRows, counts: ErasedRows): void {
   for (const [kind, count] of Object.entries(counts)) sums[kind] = (sums[kind] ?? 0) + count
+}
+
+/** A package that has tables in this database. */
+interface MigrationOwner {
+  name: string
+  /** Its function that deletes what it keeps of a tenant, where it has one. */
+  eraseTenant: string | null
+}
+
+async function findMigrationOwners(db: Db): Promise<MigrationOwner[]> {
+  const { rows } = await db.query(
+    `select name, to_regproc(function)::text as "eraseTenant"
+       from (select distinct owner as name,
+                    format('svc.%I', '__svc.' || split_part(owner, '/', 2) || '.erase_tenant') as function
+               from svc."__svc.migrations") as owners
+      order by name`,
+  )
+  return rows
 }

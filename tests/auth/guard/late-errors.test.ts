@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { createGuard, type GuardParts } from '../../../packages/auth/src/guard/guard.ts'
-import { createCachedKey } from '../../../packages/auth/src/guard/keys/cached-key.ts'
+import { createCachedKey } from '../../../packages/auth/src/guard/keys/key-cache.ts'
 import { NO_SCOPE } from '../../../packages/auth/src/guard/policy/route-policy.ts'
 import { startHost, withMe, type KeyInput } from '../support/host.ts'
 import { logOf } from '../support/log.ts'

@@ -1,10 +1,7 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { MeterRegistry } from '../../../packages/auth/src/limits/meter-list.ts'
-import {
-  rateLimit,
-  retryAfterSeconds,
-} from '../../../packages/auth/src/limits/rate-limit-headers.ts'
+import { rateLimit, retryAfterSeconds } from '../../../packages/auth/src/guard/limit-check.ts'
 import { startHost } from '../support/host.ts'
 import { LimiterStage } from '../support/limiter-stage.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { retryAfterSeconds } from '../../../packages/auth/src/limits/rate-limit-headers.ts'
+import { retryAfterSeconds } from '../../../packages/auth/src/guard/limit-check.ts'
 import type { LimitDecision } from '../../../packages/auth/src/limits/limiter.ts'
 import { startHost } from '../support/host.ts'
 import { LimiterStage, type StagedProcess } from '../support/limiter-stage.ts'

@@ -50,18 +50,21 @@ t.test('a failed run leaves what it has not published to the next one', async (t
 })
 
 t.test('where no key is due, a run is one statement', async (t) => {
-  const { app, context, makeKey } = await hostWithContext(t)
+  const { context, makeKey } = await hostWithContext(t)
   let statements = 0
-  const db = {
-    query(text: string, values?: unknown[]) {
-      statements++
-      return app.svc.database.query(text, values)
-    },
-  }
+  const within: typeof context.within = (call, run) =>
+    context.within(call, (tx) =>
+      run({
+        query(text, values) {
+          statements++
+          return tx.query(text, values)
+        },
+      }),
+    )
   for (const days of [5, 10]) {
     await makeKey({ expiresAt: new Date(Date.now() + days * DAY * 1000).toISOString() })
   }
   await publishExpiryNotices(context, [1, 7])
-  await publishExpiryNotices({ ...context, db }, [1, 7])
+  await publishExpiryNotices({ ...context, within }, [1, 7])
   t.equal(statements, 1)
 })

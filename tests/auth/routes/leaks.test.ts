@@ -1,7 +1,7 @@
 // promise: An alert revokes the keys in it if GitHub has signed it, and has no effect otherwise
 import { generateKeyPairSync, sign } from 'node:crypto'
 import t from 'tap'
-import { createGithubKeys } from '../../../packages/auth/src/operations/github-keys.ts'
+import { createGithubKeys } from '../../../packages/auth/src/operations/leaks.ts'
 import { startHost, type Host } from '../support/host.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

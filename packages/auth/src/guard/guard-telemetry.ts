@@ -47,10 +47,6 @@ export class GuardTelemetry {
   }
 }
 
-/** `null` without an SDK: the guard then makes no call. */
-export const createGuardTelemetry = (meter: Meter | null): GuardTelemetry | null =>
-  meter && new GuardTelemetry(meter)
-
 const decision = (name: Decision) => ({ 'svc.guard.decision': name.replaceAll(' ', '_') })
 
 const ALLOWED = decision('allowed')

@@ -1,5 +1,5 @@
 /** The guard: an `onRequest` hook before every route, which answers 503 if it cannot decide. */
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorText } from '@svc/core/internal'
 import { MissingKey, PlanUnknown } from '../errors.ts'
 import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
@@ -7,21 +7,17 @@ import { isReading } from '../scopes.ts'
 import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
 import type { PresentedKey } from './credentials.ts'
 import type { GuardTelemetry } from './guard-telemetry.ts'
-import type { Authenticator } from './keys/authenticator.ts'
-import type { CacheLease } from './keys/cache-lease.ts'
+import type { Authentication } from './keys/authentication.ts'
 import {
-  isExpired,
-  meets,
   type Auth,
   type CachedKey,
+  isExpired,
+  isFailure,
+  meets,
   type RequestChecks,
-} from './keys/cached-key.ts'
-import { isFailure, type KeyCache } from './keys/key-cache.ts'
-import type { LastUsed } from './keys/last-used.ts'
+} from './keys/key-cache.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
-import type { UsageCounter } from '../usage/usage-counter.ts'
 import type { Exceeded, LimitCheck } from './limit-check.ts'
-import type { Lockout } from './lockout/lockout.ts'
 import type { Policy, Requirement } from './policy/route-policy.ts'
 import {
   AMBIGUOUS_CREDENTIALS,
@@ -36,6 +32,7 @@ import {
   type Refusal,
   type RefusalDetails,
 } from './refusals.ts'
+import type { CopyToRequestContext } from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -59,25 +56,19 @@ export function authOf(request: FastifyRequest): Auth {
   return request.auth
 }
 
-export interface GuardParts {
+export interface GuardParts extends Pick<
+  Authentication,
+  'keyCache' | 'lease' | 'authenticator' | 'lockout' | 'lastUsed' | 'usage' | 'log'
+> {
   policyOf: (request: FastifyRequest) => Policy
   presentedKey: PresentedKey
-  keyCache: KeyCache
-  lease: CacheLease
-  authenticator: Authenticator
-  /** `null` without the option `rateLimit`. */
-  lockout: Lockout | null
-  lastUsed: LastUsed
   limitCheck: LimitCheck
-  /** `null` where usage is not counted. */
-  usage: UsageCounter | null
-  /** `null` where nothing is measured. */
+  /** `null` where nothing is measured: the guard then makes no call. */
   telemetry: GuardTelemetry | null
   /** `null` where the host does not use the request context. */
-  copyToRequestContext: ((request: FastifyRequest, auth: Auth) => void) | null
+  copyToRequestContext: CopyToRequestContext | null
   /** `null` without the option `errorBody`. */
   errorText: ErrorText | null
-  log: FastifyBaseLogger
 }
 
 type Done = () => void

@@ -2,7 +2,7 @@
 import fastifyRequestContext from '@fastify/request-context'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Scope } from '../scopes.ts'
-import type { Auth } from './keys/cached-key.ts'
+import type { Auth } from './keys/key-cache.ts'
 
 declare module '@fastify/request-context' {
   interface RequestContextData {

@@ -13,10 +13,10 @@ import {
   type OperationCaller,
   type Reach,
 } from '@svc/core/internal'
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { AuthUnavailable } from '../errors.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
-import type { Auth } from '../guard/keys/cached-key.ts'
+import type { Auth } from '../guard/keys/key-cache.ts'
 import type { Plan } from '../limit-fields.ts'
 import { NO_PLAN, type TenantPlan } from '../limits/plans.ts'
 import type { AuthSettings } from '../options.ts'
@@ -58,79 +58,73 @@ export interface KeyChange<T> {
   result: T
 }
 
-export interface OperationContext {
-  db: Db
-  /** For what only reads. */
-  readDb: Db
-  log: FastifyBaseLogger
-  /** Scopes that may be granted. */
-  scopes: ScopeNames
-  settings: AuthSettings
-  /** Writes changes into the audit and publishes their events, in the transaction that made them. */
-  record: (db: Db, call: OperationCall, ...changes: Change[]) => Promise<void>
-  publish: (db: Db, event: KeyEvent) => Promise<void>
-  /** Runs `run` in the transaction of the call, or in one of its own. */
-  within: <T>(call: OperationCall, run: (tx: Db) => Promise<T>) => Promise<T>
-  /**
-   * Runs `change`, a change of keys, in the transaction of the call, or in one of its own. From the
-   * commit on this process looks the keys up again; the others read of it in the row of key changes.
-   */
-  changeKeys: <T>(call: OperationCall, change: (tx: Db) => Promise<KeyChange<T>>) => Promise<T>
-  /** Whether tenants have plans. */
-  hasPlans: boolean
-  /** What the plan of a tenant gives: nothing where there are no plans. @throws PlanUnknown, AuthUnavailable */
-  planOf: (tenant: string | null) => Promise<Plan>
-  /** Its name; `null` where the tenant has none. @throws PlanUnknown, AuthUnavailable */
-  planNameOf: (tenant: string | null) => Promise<string | null>
-  /** What this process holds of a limit or quota, and has not used. */
-  heldHere: (subject: string, period: Period) => number
-  /** Forgets the plan of a tenant in this process. */
-  forgetPlan: (tenant: string) => void
-  /** Writes the times of use that this process has recorded. @throws AuthUnavailable */
-  writeLastUsed: () => Promise<void>
-  /** Writes the usage that this process has counted. @throws AuthUnavailable */
-  writeUsage: () => Promise<void>
-}
+export type OperationContext = ReturnType<typeof createOperationContext>
 
 export function createOperationContext(
   core: Core,
   authentication: Authentication,
   settings: AuthSettings,
   scopes: ScopeNames,
-): OperationContext {
+) {
   const { allowances, keyCache, lastUsed, lease, log, plans, uncommitted, usage } = authentication
+
   const publish = async (db: Db, { name, payload }: KeyEvent): Promise<void> => {
     const { tenant } = payload
     await core.bus.publish([{ name, payload: JSON.stringify(payload), tenant }], { db })
   }
+
+  /** Without a name and with no limits where there are no plans. @throws PlanUnknown, AuthUnavailable */
   const tenantPlan = async (tenant: string | null): Promise<Pick<TenantPlan, 'name' | 'plan'>> => {
     if (!plans || tenant === null) return { name: null, plan: NO_PLAN }
     // Where there are no requests the process does not read which plans have changed.
     if (!lease.isHeld()) await orUnavailable(lease.renew())
     return plans.of(tenant)
   }
+
   return {
     db: core.requestDb,
+    /** For what only reads. */
     readDb: core.readDb,
     log,
+    /** Scopes that may be granted. */
     scopes,
     settings,
     hasPlans: Boolean(plans),
-    planOf: async (tenant) => (await tenantPlan(tenant)).plan,
-    planNameOf: async (tenant) => (await tenantPlan(tenant)).name,
-    heldHere: (subject, period) => allowances.limiter.heldOf(subject, period),
-    forgetPlan: (tenant) => plans?.forget(tenant),
+    planOf: async (tenant: string | null): Promise<Plan> => (await tenantPlan(tenant)).plan,
+    planNameOf: async (tenant: string | null) => (await tenantPlan(tenant)).name,
+    /** What this process holds of a limit or quota, and has not used. */
+    heldHere: (subject: string, period: Period) => allowances.limiter.heldOf(subject, period),
+    /** Forgets the plan of a tenant in this process. */
+    forgetPlan: (tenant: string) => plans?.forget(tenant),
+    /** Writes the times of use that this process has recorded. @throws AuthUnavailable */
     writeLastUsed: () => orUnavailable(lastUsed.flush()),
+    /** Writes the usage that this process has counted. @throws AuthUnavailable */
     writeUsage: () => orUnavailable(usage?.flush()),
-    within: ({ db }, run) => core.within(db, run),
-    async record(db, { caller, origin }, ...changes) {
+    publish,
+
+    /** Runs `run` in the transaction of the call, or in one of its own. */
+    within: <T>({ db }: OperationCall, run: (tx: Db) => Promise<T>) => core.within(db, run),
+
+    /** Writes changes into the audit and publishes their events, in the transaction that made them. */
+    record: async (
+      db: Db,
+      { caller, origin }: OperationCall,
+      ...changes: Change[]
+    ): Promise<void> => {
       const by = origin ?? { ...BY_PROCESS, actor: actorOf(caller) }
       const records = changes.map(({ event: _event, ...record }) => record)
       await insertAudit(db, by, records)
       for (const { event } of changes) if (event) await publish(db, event)
     },
-    publish,
-    async changeKeys({ db }, change) {
+
+    /**
+     * Runs `change`, a change of keys, in the transaction of the call, or in one of its own. From the
+     * commit on this process looks the keys up again; the others read of it in the row of key changes.
+     */
+    changeKeys: async <T>(
+      { db }: OperationCall,
+      change: (tx: Db) => Promise<KeyChange<T>>,
+    ): Promise<T> => {
       if (db === undefined) {
         const { hashes, result } = await core.within(undefined, change)
         keyCache.forget(hashes)

@@ -1,6 +1,6 @@
 /** What `svc.eraseTenant` does in the tables of auth. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { TenantPart } from '@svc/core/internal'
+import type { Db, TenantPart } from '@svc/core/internal'
 import {
   deleteAllowances,
   deleteKeys,
@@ -10,41 +10,38 @@ import {
   lockKeyIdsOfTenant,
   revokeKeysOfTenant,
 } from '../tables/tenants.ts'
-import type { OperationContext } from './context.ts'
+import type { KeyChange, OperationContext } from './context.ts'
 
 /** Until every process has read of a revocation: see guard/keys/cache-lease.ts. */
 const FORGOTTEN_MS = 1000
 
 export function createTenantPart({ db, changeKeys }: OperationContext): TenantPart {
-  /** The keys of a portion, and the rows of their allowances. */
-  const erasePortion = (tenant: string) =>
-    changeKeys({}, async (tx) => {
-      const ids = await lockKeyIdsOfTenant(tx, tenant)
-      const limits = await deleteAllowances(tx, ids)
-      return { hashes: await deleteKeys(tx, ids), result: { keys: ids.length, limits } }
-    })
-
-  async function eraseKeys(tenant: string): Promise<{ keys: number; limits: number }> {
-    const all = { keys: 0, limits: 0 }
-    for (let portion = KEYS_PORTION; portion === KEYS_PORTION;) {
-      const { keys, limits } = await erasePortion(tenant)
-      portion = keys
-      all.keys += keys
-      all.limits += limits
+  /** `change` returns how many keys it was for, in a transaction of its own, until none are left. */
+  async function inPortions(change: (tx: Db) => Promise<KeyChange<number>>): Promise<number> {
+    for (let keys = 0; ;) {
+      const portion = await changeKeys({}, change)
+      keys += portion
+      if (portion < KEYS_PORTION) return keys
     }
-    return all
+  }
+
+  /** With the rows of their allowances. */
+  async function eraseKeys(tenant: string): Promise<{ keys: number; limits: number }> {
+    let limits = 0
+    const keys = await inPortions(async (tx) => {
+      const ids = await lockKeyIdsOfTenant(tx, tenant)
+      limits += await deleteAllowances(tx, ids)
+      return { hashes: await deleteKeys(tx, ids), result: ids.length }
+    })
+    return { keys, limits }
   }
 
   return {
     async close(tenant) {
-      let revoked = 0
-      for (let portion = KEYS_PORTION; portion === KEYS_PORTION;) {
-        portion = await changeKeys({}, async (tx) => {
-          const hashes = await revokeKeysOfTenant(tx, tenant)
-          return { hashes, result: hashes.length }
-        })
-        revoked += portion
-      }
+      const revoked = await inPortions(async (tx) => {
+        const hashes = await revokeKeysOfTenant(tx, tenant)
+        return { hashes, result: hashes.length }
+      })
       if (revoked > 0) await pause(FORGOTTEN_MS)
     },
 

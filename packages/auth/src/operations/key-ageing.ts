@@ -1,18 +1,9 @@
 /** Events about keys that expire, have expired or are not used; each is published once. */
 import { BY_SYSTEM, type Core, type Db } from '@svc/core/internal'
 import type { AuthSettings } from '../options.ts'
-import { lockFreeApiKey } from '../tables/api-keys.ts'
-import {
-  findExpiring,
-  findUnused,
-  markExpiryNotice,
-  markUnusedNotice,
-  PORTION,
-  type DueKey,
-} from '../tables/key-notices.ts'
-import type { Change, OperationContext } from './context.ts'
+import { markExpiring, markUnused, PORTION } from '../tables/key-notices.ts'
+import type { OperationContext } from './context.ts'
 import { keyEvent, keyRecord } from './key-records.ts'
-import type { ApiKey } from '../schemas.ts'
 
 const EXPIRY_SECONDS = 15
 const UNUSED_SECONDS = 600
@@ -35,26 +26,29 @@ export async function publishExpiryNotices(
   noticeDays: readonly number[],
   stopping?: AbortSignal,
 ): Promise<void> {
-  const { db, publish, record } = context
+  const { publish, record } = context
   // A short-lived key passes several marks at once. Only the nearest one gets a notice.
   const marks = [0, ...noticeDays.toSorted((a, b) => a - b)].map((days, index, all) => ({
     days,
     nearerDays: all[index - 1] ?? null,
   }))
-  await forEachDue(
-    () => findExpiring(db, marks),
-    (due) =>
-      publishOnce(
-        context,
-        due,
-        (tx) => markExpiryNotice(tx, due.id, due.daysLeft),
-        (tx, key) =>
-          due.daysLeft > 0
-            ? publish(tx, keyEvent('svc.key.expiring', key, { daysLeft: due.daysLeft }))
-            : record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
-      ),
-    stopping,
-  )
+  await inPortions(context, stopping, async (tx) => {
+    const due = await markExpiring(tx, marks)
+    for (const { key, daysLeft } of due) {
+      if (daysLeft > 0) await publish(tx, keyEvent('svc.key.expiring', key, { daysLeft }))
+      else {
+        await record(
+          tx,
+          { origin: BY_SYSTEM },
+          {
+            ...keyRecord('key.expire', key, { expired: false }, { expired: true }),
+            event: keyEvent('svc.key.expired', key),
+          },
+        )
+      }
+    }
+    return due.length
+  })
 }
 
 export async function publishUnusedNotices(
@@ -64,54 +58,20 @@ export async function publishUnusedNotices(
 ): Promise<void> {
   // Uses that this process has not written yet count too.
   await context.writeLastUsed()
-  await forEachDue(
-    () => findUnused(context.db, days),
-    (due) =>
-      publishOnce(
-        context,
-        due,
-        (tx) => markUnusedNotice(tx, due.id),
-        (tx, key) => context.publish(tx, keyEvent('svc.key.unused', key, { unusedDays: days })),
-      ),
-    stopping,
-  )
-}
-
-/** `run` returns whether it has published something. */
-async function forEachDue<Due>(
-  find: () => Promise<Due[]>,
-  run: (due: Due) => Promise<boolean>,
-  stopping?: AbortSignal,
-): Promise<void> {
-  for (let isMore = true; isMore && !stopping?.aborted;) {
-    const portion = await find()
-    let published = 0
-    for (const due of portion) {
-      if (stopping?.aborted) return
-      if (await run(due)) published++
+  await inPortions(context, stopping, async (tx) => {
+    const due = await markUnused(tx, days)
+    for (const key of due) {
+      await context.publish(tx, keyEvent('svc.key.unused', key, { unusedDays: days }))
     }
-    // Keys that were locked after they were found would be found again and again.
-    isMore = portion.length >= PORTION && published > 0
-  }
-}
-
-/** A key that is locked, or was revoked, prolonged or announced meanwhile, gets no notice now. */
-function publishOnce(
-  { within }: OperationContext,
-  { id, expiresAt }: DueKey,
-  mark: (tx: Db) => Promise<boolean>,
-  publish: (tx: Db, key: ApiKey) => Promise<void>,
-): Promise<boolean> {
-  return within({}, async (tx) => {
-    const locked = await lockFreeApiKey(tx, id)
-    if (locked?.key.expiresAt !== expiresAt) return false
-    const isNew = await mark(tx)
-    if (isNew) await publish(tx, locked.key)
-    return isNew
+    return due.length
   })
 }
 
-const expiryOf = (key: ApiKey): Change => ({
-  ...keyRecord('key.expire', key, { expired: false }, { expired: true }),
-  event: keyEvent('svc.key.expired', key),
-})
+/** `run` returns how many keys it has announced: in the transaction that marks them. */
+async function inPortions(
+  { within }: OperationContext,
+  stopping: AbortSignal | undefined,
+  run: (tx: Db) => Promise<number>,
+): Promise<void> {
+  while ((await within({}, run)) >= PORTION && !stopping?.aborted);
+}

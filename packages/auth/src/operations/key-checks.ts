@@ -8,9 +8,8 @@ import { Anything, isUuid, reaches, shapeOf, withoutGate, type Db } from '@svc/c
 import { isIP } from 'node:net'
 import { createNetworks } from '../addresses.ts'
 import { AuthUnavailable, InvalidKey, PlanUnknown } from '../errors.ts'
-import { meets, type CachedKey } from '../guard/keys/cached-key.ts'
+import { type CachedKey, isFailure, meets } from '../guard/keys/key-cache.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
-import { isFailure } from '../guard/keys/key-cache.ts'
 import { NO_SCOPE, requirement, type Requirement } from '../guard/policy/route-policy.ts'
 import {
   BLOCKED,

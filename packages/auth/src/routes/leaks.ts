@@ -5,8 +5,7 @@ import { InvalidAlert, InvalidAlertSignature } from '../errors.ts'
 import { alertsOf, isSigned, type GithubKey } from '../github-alerts.ts'
 import { withKeyDemand } from '../guard/policy/policy-map.ts'
 import { callOf, type OperationContext } from '../operations/context.ts'
-import { createGithubKeys } from '../operations/github-keys.ts'
-import { revokeLeaked } from '../operations/leaks.ts'
+import { createGithubKeys, revokeLeaked } from '../operations/leaks.ts'
 import type { SwaggerTransform } from './openapi.ts'
 
 const Feedback = Type.Array(

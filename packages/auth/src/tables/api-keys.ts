@@ -148,31 +148,24 @@ export interface LockedKey {
   bounds: Bounds | null
 }
 
-const LOCK = `select ${COLUMNS}, bounds::text, key_hash as hex,
-        coalesce(expires_at <= now(), false) as "isExpired", imported_at is not null as "isImported"
-   from svc."__svc.auth.api_keys"
-  where id = $1 and revoked_at is null and ${withinReach('tenant', '$2')}
-    for no key update`
-
 /** Locks the key until the end of the transaction and returns it, unless it is revoked. */
-export const lockApiKey = async (
-  db: Db,
-  id: string,
-  reach: Reach,
-): Promise<LockedKey | undefined> => lockedOf(await db.query(LOCK, [id, reach]))
-
-/** The same, without waiting where another transaction has locked it. */
-export const lockFreeApiKey = async (db: Db, id: string): Promise<LockedKey | undefined> =>
-  lockedOf(await db.query(`${LOCK} skip locked`, [id, EVERYWHERE]))
-
-const lockedOf = ({ rows }: Awaited<ReturnType<Db['query']>>): LockedKey | undefined =>
-  rows.map(({ hex, isExpired, isImported, bounds, ...row }) => ({
+export async function lockApiKey(db: Db, id: string, reach: Reach): Promise<LockedKey | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS}, bounds::text, key_hash as hex,
+            coalesce(expires_at <= now(), false) as "isExpired", imported_at is not null as "isImported"
+       from svc."__svc.auth.api_keys"
+      where id = $1 and revoked_at is null and ${withinReach('tenant', '$2')}
+        for no key update`,
+    [id, reach],
+  )
+  return rows.map(({ hex, bounds, isExpired, isImported, ...row }) => ({
     key: keyOf(row),
     hash: hashOfHex(hex),
     isExpired,
     isImported,
     bounds: parsed(bounds),
   }))[0]
+}
 
 const SETS = placeholders(4).map((value, index) => {
   const field = FIELDS[index] as keyof KeyFields

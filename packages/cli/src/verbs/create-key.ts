@@ -1,7 +1,6 @@
 import type { Svc } from '@svc/core'
 import type * as TablesOfAuth from '@svc/auth/migrations'
-import { packageOf, withHost } from '../host.ts'
-import { loadCore } from '../load-core.ts'
+import { packageOf, withDatabase, withHost } from '../host.ts'
 import { DONE, WrongUsage, type AddVerb, type Context } from '../verb.ts'
 
 interface Options {
@@ -57,10 +56,8 @@ async function userOf(
   svc: Svc,
   { email, name, tenant, schema }: Options,
 ): Promise<string> {
-  const { databaseUrl: url, log } = context
-  const { withDatabase } = await loadCore()
   const { findUserByEmail } = await packageOf<typeof TablesOfAuth>(context, '@svc/auth/migrations')
-  const known = await withDatabase({ url, schema, log }, ({ db }) =>
+  const known = await withDatabase(context, schema, ({ db }) =>
     findUserByEmail(db, email, tenant ?? null),
   )
   if (known !== undefined) return known

@@ -1,6 +1,6 @@
 import type { HostFacts, inspectStuck, ServerFacts } from '@svc/core/internal'
 import { installedVersions } from '../installed-versions.ts'
-import { loadCore } from '../load-core.ts'
+import { loadCore, withDatabase } from '../host.ts'
 import { DONE, TO_DO, type AddVerb, type Context } from '../verb.ts'
 
 /** Something that someone should do. */
@@ -47,12 +47,11 @@ async function examine(
   schema: string | undefined,
 ): Promise<{ findings: Finding[]; facts: object }> {
   const { databaseUrl: url, log, signal, folder } = context
-  const { checkAll, inspectHosts, inspectRights, inspectServer, inspectStuck, withDatabase } =
-    await loadCore()
+  const { checkAll, inspectHosts, inspectRights, inspectServer, inspectStuck } = await loadCore()
   const versions = await installedVersions(folder)
   const ofVersions = differingPackages(versions)
   try {
-    return await withDatabase({ url, schema, log }, async (database) => {
+    return await withDatabase(context, schema, async (database) => {
       const server = await inspectServer(database)
       const common = [...ofVersions, ...serverFindings(server)]
       const lacks = await inspectRights(database)
@@ -284,47 +283,12 @@ function stuckFindings({ processes }: HostFacts, { jobs, work }: Stuck): Finding
   const isStuck = ({ queue, late }: Stuck['jobs'][number]) => late > 0 || !isDeclared(queue)
   const found = jobs.filter(isStuck).map(({ queue, why, jobs: due, late, seconds }): Finding => {
     const count = isDeclared(queue) ? late : due
-    const what = `${count} ${nameOf(queue, count)}`
-    const isDue = `Due for up to ${durationOf(seconds)}: ${what}.`
-    if (!works) {
-      return {
-        code: 'NO_WORKERS',
-        what: `${isDue} No live process runs jobs.`,
-        remedy: 'Start a host, without the option worker: { enabled: false }.',
-      }
-    }
-    if (why === 'lost') {
-      return {
-        code: 'JOBS_LOST',
-        what: `Lost for ${durationOf(seconds)}: ${what}. The processes that ran them have ended, and no live process has taken them back.`,
-        remedy: 'Start a host that has this subscription.',
-      }
-    }
-    if (why === 'restricted') {
-      return {
-        code: 'WEBHOOKS_TOO_SLOW',
-        what: `${isDue} The webhooks have an order, a rate or a number of attempts at a time.`,
-        remedy: 'Raise or lift ordered, rateLimit or maxInFlight of these webhooks.',
-      }
-    }
-    if (why === 'circuit') {
-      return {
-        code: 'RECEIVERS_FAIL',
-        what: `${isDue} The last attempts at the webhooks failed, and few are tried at a time.`,
-        remedy: 'Ask the receivers, or deactivate these webhooks.',
-      }
-    }
-    return isDeclared(queue)
-      ? {
-          code: 'JOBS_LATE',
-          what: isDue,
-          remedy: 'Start more processes, or raise the option worker.concurrency.',
-        }
-      : {
-          code: 'NO_HANDLER',
-          what: `${isDue} No live process has this subscription.`,
-          remedy: 'Start a host that subscribes, or end it with svc.events.unsubscribe.',
-        }
+    const isUnknown = why === 'late' && !isDeclared(queue)
+    const reason = !works ? 'idle' : isUnknown ? 'unknown' : why
+    const { code, because, remedy } = REASONS[reason]
+    const since = reason === 'lost' ? 'Lost for' : 'Due for up to'
+    const what = `${since} ${durationOf(seconds)}: ${count} ${nameOf(queue, count)}.`
+    return { code, what: because === undefined ? what : `${what} ${because}`, remedy }
   })
   return [
     ...found,
@@ -334,6 +298,40 @@ function stuckFindings({ processes }: HostFacts, { jobs, work }: Stuck): Finding
       remedy: 'Start a host that runs jobs, and look into its log for "work on many jobs".',
     })),
   ]
+}
+
+/** Why due jobs are not run. */
+const REASONS = {
+  idle: {
+    code: 'NO_WORKERS',
+    because: 'No live process runs jobs.',
+    remedy: 'Start a host, without the option worker: { enabled: false }.',
+  },
+  lost: {
+    code: 'JOBS_LOST',
+    because: 'The processes that ran them have ended, and no live process has taken them back.',
+    remedy: 'Start a host that has this subscription.',
+  },
+  restricted: {
+    code: 'WEBHOOKS_TOO_SLOW',
+    because: 'The webhooks have an order, a rate or a number of attempts at a time.',
+    remedy: 'Raise or lift ordered, rateLimit or maxInFlight of these webhooks.',
+  },
+  circuit: {
+    code: 'RECEIVERS_FAIL',
+    because: 'The last attempts at the webhooks failed, and few are tried at a time.',
+    remedy: 'Ask the receivers, or deactivate these webhooks.',
+  },
+  late: {
+    code: 'JOBS_LATE',
+    because: undefined,
+    remedy: 'Start more processes, or raise the option worker.concurrency.',
+  },
+  unknown: {
+    code: 'NO_HANDLER',
+    because: 'No live process has this subscription.',
+    remedy: 'Start a host that subscribes, or end it with svc.events.unsubscribe.',
+  },
 }
 
 const DELIVERIES = '__svc.webhooks.deliver'

@@ -1,7 +1,7 @@
 import { arch, platform, release } from 'node:os'
 import type { HostFacts } from '@svc/core/internal'
 import { installedVersions } from '../installed-versions.ts'
-import { loadCore } from '../load-core.ts'
+import { loadCore, withDatabase } from '../host.ts'
 import { DONE, UNREACHABLE, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
 interface Options {
@@ -41,11 +41,9 @@ async function databaseFacts(
   context: Context,
   schema: string | undefined,
 ): Promise<{ facts: object; exitCode: ExitCode }> {
-  const { log } = context
-  const { inspectHosts, inspectMigrations, inspectServer, withDatabase } = await loadCore()
+  const { inspectHosts, inspectMigrations, inspectServer } = await loadCore()
   try {
-    const { databaseUrl: url } = context
-    return await withDatabase({ url, schema, log }, async (database) => {
+    return await withDatabase(context, schema, async (database) => {
       const server = await inspectServer(database)
       const migrations = await inspectMigrations(database).catch(() => ({}))
       const hosts = await inspectHosts(database).then(numbersOf, () => null)

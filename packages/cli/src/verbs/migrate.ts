@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { UpkeepOutcome } from '@svc/core/internal'
-import { loadCore } from '../load-core.ts'
+import { loadCore } from '../host.ts'
 import { DONE, TO_DO, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
 const HELP = `

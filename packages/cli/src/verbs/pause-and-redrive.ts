@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import type { Svc } from '@svc/core'
 import { withHost } from '../host.ts'
 import { DONE, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
@@ -32,30 +33,33 @@ export const pause: AddVerb = (program, context) => {
       .description('stops all deliveries of webhooks, those of a tenant, or a subscription')
       .option('--reason <text>', 'is shown by svc status and in the console'),
   ).action(
-    context.runs((options: Options) => {
-      const { tenant, subscription, reason } = options
-      const why = reason === undefined ? {} : { reason }
-      return withHost(context, hostFor(options), async ({ events, webhooks }) => {
-        if (subscription !== undefined) await events.pause(subscription, why)
-        else await webhooks.pauseAll({ ...why, ...(tenant !== undefined && { tenant }) })
-        return said(context, options, true)
-      })
-    }),
+    changing(context, true, ({ events, webhooks }, { subscription, tenant, reason }) =>
+      subscription === undefined
+        ? webhooks.pauseAll({ tenant, reason })
+        : events.pause(subscription, { reason }),
+    ),
   )
 }
 
 export const resume: AddVerb = (program, context) => {
   withScope(program.command('resume').description('lets go on what "pause" has stopped')).action(
-    context.runs((options: Options) => {
-      const { tenant, subscription } = options
-      return withHost(context, hostFor(options), async ({ events, webhooks }) => {
-        if (subscription !== undefined) await events.resume(subscription)
-        else await webhooks.resumeAll(tenant === undefined ? {} : { tenant })
-        return said(context, options, false)
-      })
-    }),
+    changing(context, false, ({ events, webhooks }, { subscription, tenant }) =>
+      subscription === undefined ? webhooks.resumeAll({ tenant }) : events.resume(subscription),
+    ),
   )
 }
+
+const changing = (
+  context: Context,
+  paused: boolean,
+  change: (svc: Svc, options: Options) => Promise<unknown>,
+) =>
+  context.runs((options: Options) =>
+    withHost(context, hostFor(options), async (svc) => {
+      await change(svc, options)
+      return said(context, options, paused)
+    }),
+  )
 
 /** A subscription is core's. */
 const hostFor = ({ subscription, schema }: Options) =>

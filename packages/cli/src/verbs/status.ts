@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { HostFacts } from '@svc/core/internal'
-import { loadCore } from '../load-core.ts'
+import { loadCore, withDatabase } from '../host.ts'
 import { DONE, WrongUsage, type AddVerb, type Context, type ExitCode } from '../verb.ts'
 
 interface Options {
@@ -25,10 +25,10 @@ export const status: AddVerb = (program, context) => {
 }
 
 async function show(context: Context, { watch, schema, json }: Options): Promise<ExitCode> {
-  const { databaseUrl: url, log, signal } = context
+  const { signal } = context
   if (watch && json) throw new WrongUsage('--json prints once: leave out --watch')
-  const { inspectHosts, isConnectionError, withDatabase } = await loadCore()
-  return withDatabase({ url, schema, log }, async (database) => {
+  const { inspectHosts, isConnectionError } = await loadCore()
+  return withDatabase(context, schema, async (database) => {
     let isFirst = true
     do {
       const facts = await inspectHosts(database).catch((error: Error) => {

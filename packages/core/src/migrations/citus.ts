@@ -9,9 +9,7 @@
 import { CitusUnusable } from '../errors.ts'
 import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
-import { pause } from './abortable-pause.ts'
-import { isLockConflict, tryOf } from './lock-retries.ts'
-import { GIVE_UP_MS, withMigrationLock, type Boot } from './migration-lock.ts'
+import { GIVE_UP_MS, untilLocked, withMigrationLock, type Boot } from './migration-lock.ts'
 import { handOver } from './migrations-table.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
 
@@ -138,15 +136,16 @@ export async function letCitusKnow(boot: CitusBoot, owner: string): Promise<void
   if (await isComplete()) return
   await withMigrationLock(boot, async (lockDb) => {
     const deadline = performance.now() + (boot.giveUpMs ?? GIVE_UP_MS)
-    for (let failures = 0; !(await isComplete()); failures++) {
-      const { lockMs, pauseMs } = tryOf(failures)
-      try {
+    await untilLocked(
+      async (lockMs) => {
+        if (await isComplete()) return
         await transaction(boot.pool, make, { timeoutMs: LONGEST_MS, lockMs })
-      } catch (error) {
-        if (!isLockConflict(error) || performance.now() > deadline) throw error
-        await pause(pauseMs, boot.signal)
-      }
-    }
+      },
+      (conflict) => {
+        if (performance.now() > deadline) throw conflict
+      },
+      boot.signal,
+    )
     await handOver(lockDb)
   })
 }

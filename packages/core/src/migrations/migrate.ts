@@ -3,15 +3,14 @@ import { letCitusKnow, type CitusBoot } from './citus.ts'
 import { findBlocked, describeBlocker, type Blocked } from './lock-holders.ts'
 import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
-import { isLockConflict, tryOf } from './lock-retries.ts'
 import { MigrationBlocked, SchemaTooNew } from '../errors.ts'
 import { findMissingParts } from './made-parts.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
 import { createMigrationsTable, findApplied, handOver, recordApplied } from './migrations-table.ts'
 import { poolWithQueryTimeout } from '../postgres/query-timeout.ts'
-import { pause } from './abortable-pause.ts'
 import {
   GIVE_UP_MS,
+  untilLocked,
   withMigrationLock,
   secondsOf,
   withoutTimeLimits,
@@ -85,16 +84,11 @@ async function runFile(boot: MigrationBoot, lockDb: Db, migration: Migration): P
   const { owner, name } = migration
   const watch = new LockWatch(boot, lockDb, { owner, name })
   try {
-    for (let failures = 0; ; failures++) {
-      const { lockMs, pauseMs } = tryOf(failures)
-      try {
-        return await tryFile(boot.pool, watch, migration, lockMs)
-      } catch (error) {
-        if (!isLockConflict(error)) throw error
-        await watch.failed(error)
-      }
-      await pause(pauseMs, boot.signal)
-    }
+    await untilLocked(
+      (lockMs) => tryFile(boot.pool, watch, migration, lockMs),
+      (conflict) => watch.failed(conflict),
+      boot.signal,
+    )
   } finally {
     await watch.close()
   }

@@ -1,9 +1,10 @@
 /** One process at a time makes or changes tables. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { findLockHolder, describeBlocker } from './lock-holders.ts'
 import { MigrationBlocked } from '../errors.ts'
 import type { WorkerPool } from '../postgres/worker-pool.ts'
 import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
-import { pause } from './abortable-pause.ts'
+import { isLockConflict, tryOf } from './lock-retries.ts'
 import type { Db } from '../postgres/transaction.ts'
 
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
@@ -86,3 +87,29 @@ export async function withoutTimeLimits(db: Db): Promise<void> {
 }
 
 export const secondsOf = (ms: number): number => Math.round(ms / 1000)
+
+/** Calls `run` again until it got its locks. `failed` may end that with an error. */
+export async function untilLocked(
+  run: (lockMs: number) => Promise<void>,
+  failed: (conflict: unknown) => void | Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; ; failures++) {
+    const { lockMs, pauseMs } = tryOf(failures)
+    try {
+      return await run(lockMs)
+    } catch (error) {
+      if (!isLockConflict(error)) throw error
+      await failed(error)
+    }
+    await pause(pauseMs, signal)
+  }
+}
+
+/** Rejects with the signal's reason when it aborts. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw error
+  })
+}

@@ -12,7 +12,7 @@ export interface OptionRule {
   each?: (element: unknown) => boolean
   /** A message quotes a wrong text: for what is never a secret, such as a path. @default false */
   quoted?: boolean
-  /** Rules of the fields, for an option that is an object. */
+  /** Rules of the fields, for an option that is an object. With `default: undefined` it may be left out. */
   fields?: OptionRules
   default?: unknown
   required?: boolean
@@ -63,7 +63,7 @@ function settleOne(plugin: string, path: string, rule: OptionRule, value: unknow
         `${plugin}: the option "${path}" is missing, it must be ${rule.expects}`,
       )
     }
-    return rule.fields && rule.default === undefined
+    return rule.fields && !('default' in rule)
       ? resolveOptions(plugin, rule.fields, {}, `${path}.`)
       : rule.default
   }

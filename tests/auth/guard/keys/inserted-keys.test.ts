@@ -1,6 +1,9 @@
 import { UNKNOWN_KEY } from '../../../../packages/auth/src/guard/auth-failure.ts'
-import { isFailure, KeyCache } from '../../../../packages/auth/src/guard/keys/key-cache.ts'
-import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
+import {
+  createCachedKey,
+  isFailure,
+  KeyCache,
+} from '../../../../packages/auth/src/guard/keys/key-cache.ts'
 import { hashOf, hexOf, generateKey } from '../../../../packages/auth/src/key-format.ts'
 import t from 'tap'
 import { startHost, withMe } from '../../support/host.ts'

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { BoundedMap } from '../../../../packages/auth/src/guard/bounded-map.ts'
 import {
+  createCachedKey,
   ForNow,
   isFailure,
   KeyCache,
   type LookupResult,
 } from '../../../../packages/auth/src/guard/keys/key-cache.ts'
-import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
 import { TokenBucket } from '../../../../packages/auth/src/guard/keys/token-bucket.ts'
 
 const valid = createCachedKey({

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { LastUsed } from '../../../../packages/auth/src/guard/keys/last-used.ts'
-import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
+import { createCachedKey } from '../../../../packages/auth/src/guard/keys/key-cache.ts'
 import { writeLastUsed } from '../../../../packages/auth/src/tables/api-keys.ts'
 import { startHost, withMe } from '../../support/host.ts'
 import { sessionOn } from '../../../support/session.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Db } from '@svc/core'
-import { withConcurrencyLimit } from '../../../../packages/auth/src/guard/keys/statement-limits.ts'
+import { withConcurrencyLimit } from '../../../../packages/auth/src/guard/keys/statements.ts'
 
 /** A database whose answers the test gives one by one. */
 function pending() {

@@ -9,8 +9,14 @@ import type { Allowances } from '../../limits/allowances.ts'
 import type { Plans } from '../../limits/plans.ts'
 import type { BootstrapKey } from './bootstrap-key.ts'
 import type { CacheLease } from './cache-lease.ts'
-import { createCachedKey, isExpired, type CachedKey } from './cached-key.ts'
-import { isFailure, type KeyCache, type LookupResult } from './key-cache.ts'
+import {
+  type CachedKey,
+  createCachedKey,
+  isExpired,
+  isFailure,
+  type KeyCache,
+  type LookupResult,
+} from './key-cache.ts'
 import type { LookupBudgets } from './token-bucket.ts'
 
 export interface AuthenticatorParts {

@@ -2,7 +2,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { LONGEST_KEY } from '../../key-format.ts'
-import { withTimeout } from './statement-limits.ts'
+import { withTimeout } from './statements.ts'
 
 const SHORTEST = 16
 const READ_TIMEOUT_MS = 2000

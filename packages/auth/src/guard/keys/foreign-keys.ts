@@ -9,7 +9,7 @@ import { RareLog, type Log } from '../../outage-log.ts'
 import { findForeignKeys, type ForeignKey } from '../../tables/stored-keys.ts'
 import { CannotDecide } from '../auth-failure.ts'
 import { batchLookup } from '../batch-lookup.ts'
-import { withConcurrencyLimit } from './statement-limits.ts'
+import { withConcurrencyLimit } from './statements.ts'
 import { TokenBucket } from './token-bucket.ts'
 
 /** Lookups by it are batched. Apart from those by SHA-256, so that a flood of other texts delays no known key. */

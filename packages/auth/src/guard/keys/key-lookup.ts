@@ -7,9 +7,15 @@ import { CannotDecide, UNKNOWN_KEY } from '../auth-failure.ts'
 import { unwatchedPrefix } from '../lockout/lockout.ts'
 import { batchLookup } from '../batch-lookup.ts'
 import type { ScopeNames } from '../../scopes.ts'
-import { checksOf, createCachedKey } from './cached-key.ts'
+import {
+  checksOf,
+  createCachedKey,
+  ForNow,
+  isFailure,
+  type LookUp,
+  type LookupResult,
+} from './key-cache.ts'
 import type { ForeignKeys } from './foreign-keys.ts'
-import { ForNow, isFailure, type LookUp, type LookupResult } from './key-cache.ts'
 import type { LookupBudgets } from './token-bucket.ts'
 
 export interface KeyLookupParts {

@@ -1,6 +1,6 @@
 /** When keys were last used: recorded here and written in batches, never while a request waits. */
 import { OutageLog, type Log } from '../../outage-log.ts'
-import type { CachedKey } from './cached-key.ts'
+import type { CachedKey } from './key-cache.ts'
 
 /** Times by the ids of keys. */
 export type LastUses = ReadonlyMap<string, Date>

@@ -1,8 +1,7 @@
 /** Settings, indexes and a trigger for pg-boss's tables of jobs, made once after pg-boss made the tables. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
-import { isLockConflict, tryOf } from '../../migrations/lock-retries.ts'
+import { untilLocked } from '../../migrations/migration-lock.ts'
 import { DEAD_LETTER_INDEXES, DROPPED, indexName, INDEXES, SHARED_TABLE } from './contract.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
@@ -54,22 +53,20 @@ async function once(
   if (await isDone(db)) return
   if (isCheck) assertNoMissingSchema([what], 'pg-boss')
   const giveUpAt = performance.now() + LONGEST_MS
-  for (let failures = 0; ; failures++) {
-    const { lockMs, pauseMs } = tryOf(failures)
-    try {
-      return await transaction(
+  await untilLocked(
+    (lockMs) =>
+      transaction(
         pool,
         async (locked) => {
           await locked.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.jobTables})`)
           if (!(await isDone(locked))) await alter(locked)
         },
         { timeoutMs: LONGEST_MS, lockMs },
-      )
-    } catch (error) {
-      if (!isLockConflict(error) || performance.now() > giveUpAt) throw error
-    }
-    await pause(pauseMs)
-  }
+      ),
+    (conflict) => {
+      if (performance.now() > giveUpAt) throw conflict
+    },
+  )
 }
 
 interface Unfinished {
