@@ -1,11 +1,4 @@
-import {
-  EVERYWHERE,
-  foundBy,
-  newestFound,
-  withinReach,
-  type Db,
-  type Reach,
-} from '@svc/core/internal'
+import { foundBy, newestFound, withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { Bounds, KeyFields } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, KeyFilter } from '../schemas.ts'
