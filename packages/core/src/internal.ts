@@ -34,7 +34,7 @@ export {
   type Reach,
 } from './tenants/tenants.ts'
 export { pageOf } from './http/pagination.ts'
-export { foundBy, foundRows, newestFound, Search } from './tenants/search.ts'
+export { foundBy, newestFound, Search } from './tenants/search.ts'
 export { tenantListOf, type TenantListPage } from './tenant-list.ts'
 export { callerFor } from './audit/on-behalf-of.ts'
 export type { TenantPart } from './tenant-erasure.ts'
