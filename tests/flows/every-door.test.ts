@@ -301,6 +301,7 @@ async function startHost(t: Test) {
   await app.register(svcWebhooks, {
     allowedEvents: ['order.created'],
     allowedNetworks: ['127.0.0.0/8'],
+    inboundTests: true,
     inboundLog: { rawBodies: true },
     inbound: {
       sender: {

@@ -25,6 +25,7 @@ t.test('an option that is not given has its default', async (t) => {
     deadLetterRetentionDays: 90,
     bodyLimitBytes: 1_048_576,
     inboundLog: false,
+    inboundTests: false,
   })
 })
 

@@ -120,7 +120,7 @@ export interface SvcWebhooksOptions {
   inboundLog?: false | InboundLogOptions | undefined
   /**
    * Whether an operator with `admin` may send signed samples to the sources. What they publish is not told
-   * apart from events of their senders. @default outside production (`NODE_ENV`)
+   * apart from events of their senders: not for production. @default false
    */
   inboundTests?: boolean | undefined
 }
@@ -258,7 +258,7 @@ const rules: OptionRules = {
   inboundTests: {
     expects: 'true or false',
     is: isBoolean,
-    default: process.env['NODE_ENV'] !== 'production',
+    default: false,
   },
 }
 

@@ -83,6 +83,7 @@ export async function startHost(t: Test, options: HostOptions = {}): Promise<Hos
     await app.register(svcWebhooks, {
       allowedEvents: ['order.created', 'order.shipped'],
       allowedNetworks: ['127.0.0.0/8'],
+      inboundTests: true,
       ...options.webhooks,
     })
   }

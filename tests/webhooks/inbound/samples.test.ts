@@ -53,6 +53,7 @@ const SIGNED: Record<string, InboundSource> = {
 t.test('a sample is signed with the secret of the host, and publishes an event', async (t) => {
   const { app } = await hostOf(t, SIGNED, {
     secrets: { SECRET, NEXT: null },
+    inboundTests: true,
     inboundLog: { rawBodies: true },
   })
   const { webhooks } = app.svc
@@ -111,7 +112,7 @@ t.test('what a sample cannot be signed for is said, and nothing is sent', async 
   const given = Object.fromEntries(
     Object.entries(sources).map(([name, [source]]) => [name, source]),
   )
-  const { app } = await hostOf(t, given, { secrets: { SECRET } })
+  const { app } = await hostOf(t, given, { secrets: { SECRET }, inboundTests: true })
   const listed = await app.svc.webhooks.listSources()
   for (const [name, [, why]] of Object.entries(sources)) {
     t.match(listed.find((one) => one.name === name)?.notTestable, why, name)
@@ -125,12 +126,13 @@ t.test('what a sample cannot be signed for is said, and nothing is sent', async 
   t.same(await app.svc.webhooks.listInbound(), [])
 })
 
-t.test('a sample meets the hooks of the host, and samples can be forbidden', async (t) => {
+t.test('a sample meets the hooks of the host, and needs an option', async (t) => {
   const refusing = await hostOf(
     t,
     { body: SIGNED['body']! },
     {
       secrets: { SECRET },
+      inboundTests: true,
       before: (app) =>
         app.addHook('onRequest', async (_, reply) => reply.code(403).send('not here')),
     },
@@ -144,7 +146,7 @@ t.test('a sample meets the hooks of the host, and samples can be forbidden', asy
   const { app } = await hostOf(
     t,
     { body: SIGNED['body']! },
-    { secrets: { SECRET }, inboundTests: false },
+    { secrets: { SECRET } },
   )
   await t.rejects(app.svc.webhooks.testInbound('body'), { message: /the option inboundTests/ })
 })

@@ -27,7 +27,7 @@ async function signedFor(
   const { signs = 'its verify is a function of this host' } = aboutOf(source.verify)
   const { names } = source.expected.verify
   if (!areAllowed)
-    return 'samples are for development: the option inboundTests allows them elsewhere'
+    return 'the option inboundTests is off; set it where events of nobody do no harm, as in development'
   if (!hasServer(server)) return 'this process has no server'
   if (/[:*]/.test(source.path)) return 'its path has parameters'
   if (typeof signs === 'string') return signs

@@ -36,6 +36,7 @@ export const lively = (options: HostOptions = {}): HostOptions => ({
   webhooks: {
     allowedEvents: ['order.created', 'order.shipped'],
     allowedNetworks: ['127.0.0.0/8'],
+    inboundTests: true,
     inboundLog: { keepDays: 7, rawBodies: true },
     inbound: {
       shop: {
