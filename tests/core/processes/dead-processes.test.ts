@@ -8,6 +8,7 @@ function watching() {
   let connected = () => {}
   const notifications = {
     query: async () => ({ rows, rowCount: rows.length }),
+    session: undefined,
     onConnect: (listener: () => void) => void (connected = listener),
   }
   const dead = new DeadProcesses('own', notifications, () => nowMs)

@@ -19,12 +19,11 @@ export class DeadProcesses {
   #nowMs: () => number
   /** When a process was first seen without its lock. */
   #seenAt = new Map<string, number>()
-  #hasLooked = false
   #reconnectedAt = -Infinity
 
   constructor(
     ownId: string,
-    notifications: Pick<Notifications, 'query' | 'onConnect'>,
+    notifications: Pick<Notifications, 'query' | 'onConnect' | 'session'>,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
@@ -33,8 +32,10 @@ export class DeadProcesses {
       query: (text, values = []) => notifications.query(text, values, { timeoutMs: TIMEOUT_MS }),
     }
     this.#nowMs = nowMs
+    let isFirst = notifications.session === undefined
     notifications.onConnect(() => {
-      if (this.#hasLooked) this.#reconnectedAt = nowMs()
+      if (!isFirst) this.#reconnectedAt = nowMs()
+      isFirst = false
       this.#seenAt.clear()
     })
   }
@@ -44,7 +45,6 @@ export class DeadProcesses {
     const others = await findLockedProcesses(this.#db, this.#ownId)
     const ids = others.filter(({ isUnlocked }) => isUnlocked).map(({ id }) => id)
     const now = this.#nowMs()
-    this.#hasLooked = true
     const from = Math.max(now, this.#reconnectedAt + LONGEST_RECONNECT_MS - GRACE_MS)
     this.#seenAt = new Map(ids.map((id) => [id, this.#seenAt.get(id) ?? from]))
     return ids.filter((id) => now - (this.#seenAt.get(id) ?? now) >= GRACE_MS)
