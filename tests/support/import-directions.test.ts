@@ -38,7 +38,7 @@ const refused = [
   ['packages/auth/src/guard/keys/key-cache.ts', '../../operations/users.ts'],
   ['packages/auth/src/guard/policy/route-policy.ts', 'fastify'],
   ['packages/webhooks/src/tables/webhooks.ts', '../outbound/delivery/delivery-worker.ts'],
-  ['packages/webhooks/src/tables/stats.ts', '../stats/roll-up.ts'],
+  ['packages/webhooks/src/tables/stats.ts', '../outbound/health/health-watch.ts'],
   ['packages/webhooks/src/inbound/receive.ts', '../outbound/delivery/delivery-worker.ts'],
   ['packages/webhooks/src/outbound/delivery/delivery-worker.ts', '../../inbound/receive.ts'],
   ['packages/core/src/kv/key-value-store.ts', '../core.ts'],
@@ -52,13 +52,12 @@ const refused = [
   ['packages/core/src/options/check-options.ts', '../http/error-body.ts'],
   ['packages/auth/src/tables/allowances.ts', '../limits/limiter.ts'],
   ['packages/auth/src/guard/lockout/lockout.ts', '../keys/key-cache.ts'],
-  ['packages/webhooks/src/outbound/health/disable.ts', '../../operations/webhooks.ts'],
+  ['packages/webhooks/src/outbound/health/disable-and-resume.ts', '../../operations/webhooks.ts'],
   ['packages/cli/src/program.ts', '../../core/src/core.ts'],
   ['packages/cli/src/program.ts', 'pg-boss'],
   ['packages/console/src/access/sessions.ts', '../calls/keys.ts'],
   ['packages/auth/src/key-format.ts', 'pg'],
   ['packages/auth/src/key-format.ts', '@svc/core/internal'],
-  ['packages/webhooks/src/outbound/delivery/outcome-of-answer.ts', 'node:fs/promises'],
   ['packages/webhooks/src/outbound/http/blocked-addresses.ts', 'node:net'],
 ] as const
 

@@ -143,10 +143,6 @@ t.test('a sample meets the hooks of the host, and needs an option', async (t) =>
     answer: 'not here',
     eventId: null,
   })
-  const { app } = await hostOf(
-    t,
-    { body: SIGNED['body']! },
-    { secrets: { SECRET } },
-  )
+  const { app } = await hostOf(t, { body: SIGNED['body']! }, { secrets: { SECRET } })
   await t.rejects(app.svc.webhooks.testInbound('body'), { message: /the option inboundTests/ })
 })
