@@ -18,7 +18,7 @@ export interface SampleSettings {
 /** Of a request for `inject`. */
 type Signed = { url?: string; headers: Record<string, string>; payload: string }
 
-/** A text is the reason why there is none. */
+/** Returns the signed request, or a text that says why none can be signed. */
 async function signedFor(
   source: Source,
   { server, secrets, areAllowed }: SampleSettings,
@@ -27,7 +27,7 @@ async function signedFor(
   const { signs = 'its verify is a function of this host' } = aboutOf(source.verify)
   const { names } = source.expected.verify
   if (!areAllowed)
-    return 'the option inboundTests is off; set it where events of nobody do no harm, as in development'
+    return 'the option inboundTests is off; set it to true in development'
   if (!hasServer(server)) return 'this process has no server'
   if (/[:*]/.test(source.path)) return 'its path has parameters'
   if (typeof signs === 'string') return signs

@@ -89,8 +89,7 @@ const HandlerResume = Type.Object({ subscription: EventName }, closed)
 
 const HandlerDeadLetterId = Type.String({ description: 'Id of the dead letter.' })
 
-/** A payload may be of any tenant, and an error of any part of the host. */
-
+/** For operators alone: a payload may be of any tenant, and an error of any part of the host. */
 export function handlerOperations(core: Core) {
   const audit = (
     db: Db,
