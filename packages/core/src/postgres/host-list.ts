@@ -179,12 +179,12 @@ export class HostList {
     return this.#addresses.length > 1
   }
 
-  /** Whether the one that takes writes is looked for among several. */
+  /** Whether the list has several hosts, of which one must take writes. */
   get mayMove(): boolean {
     return this.isList && this.#mustWrite
   }
 
-  /** The one that was the right one most recently comes first. */
+  /** In the order of the next attempt to connect. */
   get all(): readonly Address[] {
     return [...this.#addresses]
   }
