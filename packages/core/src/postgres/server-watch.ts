@@ -332,9 +332,10 @@ export class ServerWatch {
     this.#endAll(former, MOVED)
   }
 
-  /** '' where it takes no writes, or does not answer. */
+  /** '' where it takes no writes, does not answer, or no password is given. */
   async #timelineOf(address: Address): Promise<string> {
-    const config = await this.#configFor(address)
+    const config = await this.#configFor(address).catch(() => undefined)
+    if (!config) return ''
     const client = clientOf({ ...config, connectionTimeoutMillis: ANSWER_MS })
     client.on('error', () => {})
     const ask = async () => {

@@ -385,7 +385,8 @@ export class Pump {
     if (ms > FARTHEST_WAKE_MS) return
     const now = performance.now()
     // Rounded up: a fetch that comes too early finds nothing.
-    const step = Math.ceil((now + ms) / WAKE_STEP_MS)
+    // What is overdue since the outcome was recorded is due now.
+    const step = Math.ceil((now + Math.max(0, ms)) / WAKE_STEP_MS)
     const wake = `${lane} ${step}`
     if (this.#wakes.has(wake)) return
     this.#wakes.add(wake)

@@ -174,7 +174,7 @@ function timeLimit(limitMs: number, signal: AbortSignal) {
     const onAbort = () => reject(signal.reason as Error)
     const timer = setTimeout(
       () => reject(new Error(`the transform took longer than ${limitMs} ms`)),
-      endMs - performance.now(),
+      Math.max(0, endMs - performance.now()),
     )
     signal.addEventListener('abort', onAbort)
     try {
