@@ -890,8 +890,8 @@ create function svc."__svc.claim_restricted"(
   told_took_ms float8[],
   -- Jobs whose attempts have ended there, and are not settled yet: they do not count as attempts.
   ended_jobs uuid[],
-  -- The recipients are held, restricted or not, and the attempts are probes: also of jobs that are not due yet, the
-  -- one that is due first before others. "__svc.settle" puts a job whose probe has failed behind the others.
+  -- Each attempt is a probe of a recipient that is held. Restrictions do not count. The job of a recipient that is
+  -- due first is claimed, also before it is due. "__svc.settle" makes a job whose probe has failed the last one.
   are_probes boolean
 ) returns text
 language plpgsql

@@ -6,7 +6,7 @@ import { COLUMNS, keyOf } from './api-key-row.ts'
 /** How many keys a statement marks at most, of each mark. */
 export const PORTION = 100
 
-/** Of a key that expires; `daysLeft` is 0 for one that has expired. */
+/** A key whose expiry is to be announced. `daysLeft` is 0 if it has expired. */
 export interface DueExpiry {
   key: ApiKey
   daysLeft: number

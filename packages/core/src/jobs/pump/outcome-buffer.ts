@@ -131,8 +131,8 @@ export class OutcomeBuffer {
   }
 
   /**
-   * Settles a batch, then one outcome that is settled alone, then one that was refused before. Returns the
-   * error of an outage, in which all wait.
+   * Settles a batch together. After it, one outcome whose statement settles no other is settled, and one
+   * that was refused before. Returns the error of an outage: then all outcomes stay in the buffer.
    */
   async #settleNext(): Promise<unknown> {
     const taken = this.#waiting.splice(0, BATCH)
