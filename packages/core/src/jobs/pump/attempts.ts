@@ -9,6 +9,7 @@ import { LANES, type FanOutJob, type Job, type Lane } from '../job.ts'
 import { BEGINS_WITHIN_MS } from '../pg-boss/claim-ordered-or-limited.ts'
 import { isLastOf, unsentOutcome, type Outcome, type Worker } from '../worker.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
+import type { OutcomeBuffer } from './outcome-buffer.ts'
 import type { Slots } from './slots.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
@@ -25,6 +26,7 @@ interface Parts {
   db: Db
   slots: Slots
   fetchAhead: FetchAhead
+  outcomes: Pick<OutcomeBuffer, 'add'>
   telemetry: AttemptTelemetry
   log: { error(details: object, message: string): void }
   /**
@@ -177,6 +179,7 @@ export class Attempts {
   }
 
   #ended(job: Job, outcome: Outcome, tookMs: number): void {
+    this.#parts.outcomes.add({ job, outcome, endedAt: performance.now() })
     this.#parts.ended(job, outcome, tookMs)
     if (this.#stopping && this.#parts.slots.used === 0) this.#idle.wake()
   }
