@@ -1,5 +1,5 @@
 /** Publishes events: of hosts by `svc.events.publish`, of our packages as JSON text. */
-import { checkedDb } from '../postgres/checked-db.ts'
+import { checkedDb } from '../postgres/db.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
