@@ -1,6 +1,6 @@
 import { InvalidSecret } from './errors.ts'
 import { kindOf } from './options/check-options.ts'
-import { within } from './within.ts'
+import { within } from './time.ts'
 
 /**
  * `fastify.svc.secrets`: looks secrets up by name, without a cache.

@@ -11,7 +11,7 @@ import { whyUnreachable } from './connection-errors.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { ServerWatch } from './server-watch.ts'
 import { AT_START, markPooled } from './session-settings.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 
 /**
  * The pools of a process. Together they stay within the configured `max` plus two connections, and the
