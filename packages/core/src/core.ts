@@ -298,15 +298,15 @@ export class RunningCore {
 
   /** Workers stop before what they use. */
   async close(): Promise<void> {
+    // They may have hours to go, and are told to end at their next statement. Attempts end meanwhile.
+    const sweeps = [this.#jobs.work.close(), this.#periodicTasks.stop()]
     const steps: ShutdownStep[] = [
       ['health', () => this.health.stop()],
-      // A periodic task waits for them, and they may have hours to go.
-      ['work on many jobs', () => this.#jobs.work.close()],
-      ['periodic tasks', () => this.#periodicTasks.stop()],
       // Workers stop only when they have the jobs that publishes have claimed for them.
       ['claims at publish', () => this.#workers.stopClaiming()],
       ['publishes under way', () => this.bus.idle()],
       ['workers', () => this.#workers.stop()],
+      ['sweeps', () => Promise.all(sweeps)],
       ...this.#drained.map((task): ShutdownStep => ['tasks after the workers', task]),
       ['publishes', () => this.bus.close()],
       ['last notifications', () => this.#jobs.notifications.close()],
