@@ -1,7 +1,8 @@
 /** The inner side of core, which a host's instance carries beside `fastify.svc`. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from './core.ts'
-import { VersionsDiffer } from './errors.ts'
+import { InvalidOption, VersionsDiffer } from './errors.ts'
+import type { HostUnderTest } from './host-under-test.ts'
 import { PACKAGE_FOLDER, VERSION } from './package-folder.ts'
 
 /**
@@ -22,6 +23,19 @@ const OWN: Copy = { version: VERSION, folder: PACKAGE_FOLDER.href }
 type Carrier = { [INNER]?: Core; [COPY]?: Copy; [NO_SERVER]?: true }
 
 export const coreOf = (app: FastifyInstance): Core | undefined => (app as Carrier)[INNER]
+
+/** Of the host under test, for `@svc/testing`. Boots the host where that has not been done. @throws InvalidOption */
+export async function hostUnderTest(app: FastifyInstance, caller: string): Promise<HostUnderTest> {
+  if (typeof app?.ready !== 'function') {
+    throw new InvalidOption(`${caller} takes a Fastify instance with svcCore as its first argument`)
+  }
+  await app.ready()
+  const core = coreOf(app)
+  if (core) return core.underTest
+  throw new InvalidOption(
+    `${caller}: this instance has no svcCore: pass the one that svcCore, svcAuth or svcWebhooks is registered on`,
+  )
+}
 
 export function carryCore(app: FastifyInstance, core: Core): void {
   app.decorate(INNER as never, core as never)

@@ -7,8 +7,7 @@ import { retentionTasks } from './retention-tasks.ts'
 import { openCore, type OpenCore } from './open-core.ts'
 import type { Database } from './postgres/pools.ts'
 import type { Db, TimeLimit } from './postgres/transaction.ts'
-import type { Cipher } from './encryption/key-ring.ts'
-import { Reencryption } from './encryption/reencryption.ts'
+import { Reencryption, type Cipher } from './encryption/key-ring.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import { Feed } from './events/feed.ts'
 import { Publisher } from './events/publish.ts'
@@ -299,15 +298,15 @@ export class RunningCore {
 
   /** Workers stop before what they use. */
   async close(): Promise<void> {
+    // They may have hours to go, and are told to end at their next statement. Attempts end meanwhile.
+    const sweeps = [this.#jobs.work.close(), this.#periodicTasks.stop()]
     const steps: ShutdownStep[] = [
       ['health', () => this.health.stop()],
-      // A periodic task waits for them, and they may have hours to go.
-      ['work on many jobs', () => this.#jobs.work.close()],
-      ['periodic tasks', () => this.#periodicTasks.stop()],
       // Workers stop only when they have the jobs that publishes have claimed for them.
       ['claims at publish', () => this.#workers.stopClaiming()],
       ['publishes under way', () => this.bus.idle()],
       ['workers', () => this.#workers.stop()],
+      ['sweeps', () => Promise.all(sweeps)],
       ...this.#drained.map((task): ShutdownStep => ['tasks after the workers', task]),
       ['publishes', () => this.bus.close()],
       ['last notifications', () => this.#jobs.notifications.close()],

@@ -1,17 +1,34 @@
 /** `fastify.svc`, of the parts of core that run. */
 import { createActions } from './actions/actions.ts'
 import { createAudit } from './audit/audit.ts'
-import { BY_PROCESS } from './audit/audit-origin.ts'
-import type { RunningCore } from './core.ts'
+import { BY_PROCESS, type AuditOrigin } from './audit/audit-origin.ts'
+import type { Reencryption } from './encryption/key-ring.ts'
 import type { Events, PublishResult } from './events/event-api.ts'
 import { createEventSearch } from './events/event-search.ts'
-import { givenByHost } from './events/publish.ts'
+import { givenByHost, type Publisher } from './events/publish.ts'
+import type { DeadLetterOperations } from './events/subscription-dead-letters.ts'
+import type { Subscriptions } from './events/subscriptions.ts'
+import type { HealthCheck } from './health/health.ts'
 import { createKeyValueStore } from './kv/key-value-store.ts'
 import type { OpenCore } from './open-core.ts'
+import type { Db } from './postgres/transaction.ts'
 import { orDatabaseError } from './postgres/unavailable.ts'
+import type { SubscriptionPauses } from './subscription-pauses.ts'
 import type { CoreServices, Svc } from './svc.ts'
+import type { ErasedRows } from './tenant-erasure.ts'
 
-export function createServices(core: RunningCore, { database, secrets, boss }: OpenCore): Svc {
+interface Running {
+  bus: Publisher
+  subscriptions: Subscriptions
+  handlers: DeadLetterOperations & SubscriptionPauses
+  health: HealthCheck
+  reencryption: Reencryption
+  requestDb: Db
+  readDb: Db
+  eraseTenant(tenant: string, by: AuditOrigin): Promise<ErasedRows>
+}
+
+export function createServices(core: Running, { database, secrets, boss }: OpenCore): Svc {
   const { bus, health, reencryption, requestDb, readDb } = core
   const services: object = {
     transaction: (run, options) => bus.transactions.runOfHost(run, options),
@@ -31,7 +48,7 @@ export function createServices(core: RunningCore, { database, secrets, boss }: O
 }
 
 /** Closures, so that destructuring works and nothing else is reachable. */
-const createEvents = ({ bus, subscriptions, handlers, readDb }: RunningCore): Events => ({
+const createEvents = ({ bus, subscriptions, handlers, readDb }: Running): Events => ({
   async publish(...given) {
     const { event, db: within } = givenByHost(...given)
     const [result] = await orDatabaseError(bus.publish([event], { db: within }), within)

@@ -1,9 +1,6 @@
 /** What `@svc/testing` uses of a running host. */
-import type { FastifyInstance } from 'fastify'
-import { coreOf } from './core-of.ts'
 import type { Job } from './jobs/job.ts'
 import { setJobsBack } from './jobs/pg-boss/due-jobs.ts'
-import { InvalidOption } from './errors.ts'
 import type { Db } from './postgres/transaction.ts'
 
 export interface HostUnderTest {
@@ -22,19 +19,6 @@ export interface HostUnderTest {
   /** Settles these active jobs of a queue as if their process had died. */
   settleLost: (queue: string, jobs: Job[]) => Promise<boolean>
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
-}
-
-/** Boots the host where that has not been done. @throws InvalidOption */
-export async function hostUnderTest(app: FastifyInstance, caller: string): Promise<HostUnderTest> {
-  if (typeof app?.ready !== 'function') {
-    throw new InvalidOption(`${caller} takes a Fastify instance with svcCore as its first argument`)
-  }
-  await app.ready()
-  const core = coreOf(app)
-  if (core) return core.underTest
-  throw new InvalidOption(
-    `${caller}: this instance has no svcCore: pass the one that svcCore, svcAuth or svcWebhooks is registered on`,
-  )
 }
 
 /** What `advance` moves: each package adds what it keeps. */

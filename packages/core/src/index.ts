@@ -42,7 +42,7 @@ export type { ErrorAnswer, ShapeErrorBody } from './http/error-body.ts'
 export type { Secrets } from './secrets.ts'
 export type { ErasedRows } from './tenant-erasure.ts'
 export type { Jobs } from './jobs/pg-boss/boss-interface.ts'
-export type { Db } from './postgres/transaction.ts'
+export type { Db } from './postgres/db.ts'
 export type { TransactionOptions } from './postgres/host-transactions.ts'
 export {
   ActionTaken,

@@ -1,6 +1,6 @@
 /** What `@svc/auth` and `@svc/webhooks` build with. Not for hosts: it changes without notice. */
 export { bootOnCore, useCore } from './plugin.ts'
-export { hasServer } from './core-of.ts'
+export { hasServer, hostUnderTest } from './core-of.ts'
 export type { Core } from './core.ts'
 export type { ErrorAnswer, ErrorText } from './http/error-body.ts'
 export type { Db } from './postgres/transaction.ts'
@@ -124,12 +124,19 @@ export {
   type OperationCaller,
 } from './actions/define-operation.ts'
 export { operationRoutes } from './http/operation-routes.ts'
-export { answerPlainly, ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
+export { answerPlainly, hideRoutes, managementApi } from './http/management-api.ts'
 export { hasOwnAccess, withOwnAccess } from './http/call-gate.ts'
 export { isDryRun, withoutGate } from './http/call-gate.ts'
 export { readingFor } from './postgres/readers.ts'
 export { statusText } from './http/status-text.ts'
-export { errorResponses, STORABLE_TEXT, nullable, Tenant, TenantFilter } from './http/schemas.ts'
+export {
+  ErrorBody,
+  errorResponses,
+  STORABLE_TEXT,
+  nullable,
+  Tenant,
+  TenantFilter,
+} from './http/schemas.ts'
 export {
   isBoolean,
   isFunction,
@@ -142,17 +149,16 @@ export {
   type OptionRules,
   type ResolvedOptions,
 } from './options/check-options.ts'
-export { hostUnderTest } from './host-under-test.ts'
 export { installed } from './installed.ts'
 export { packageFolder } from './package-folder.ts'
 export { isLockConflict } from './migrations/lock-retries.ts'
-export { within } from './within.ts'
+export { within } from './time.ts'
 export { checkAll } from './upkeep/check-all.ts'
 export { planAll } from './upkeep/plan-all.ts'
 export { migrateAll, type Outcome as UpkeepOutcome } from './upkeep/migrate-all.ts'
-export { declaredOptions } from './upkeep/declared-options.ts'
 export { withDatabase } from './upkeep/with-database.ts'
 export {
+  declaredOptions,
   inspectHosts,
   inspectMigrations,
   inspectRights,

@@ -1,7 +1,6 @@
 import { InvalidSecret } from './errors.ts'
 import { kindOf } from './options/check-options.ts'
-import type { SvcCoreOptions } from './core-options.ts'
-import { within } from './within.ts'
+import { within } from './time.ts'
 
 /**
  * `fastify.svc.secrets`: looks secrets up by name, without a cache.
@@ -24,7 +23,7 @@ export interface Secrets {
 const FOUND_WITHIN_MS = 8000
 
 export function createSecrets(
-  lookUp: NonNullable<SvcCoreOptions['secrets']>,
+  lookUp: (name: string) => unknown,
   log: { warn(details: object, message: string): void },
   withinMs = FOUND_WITHIN_MS,
 ): Secrets {

@@ -3,10 +3,11 @@ import { InvalidOption, InvalidSubscription } from './errors.ts'
 import { BY_PROCESS, type AuditOrigin } from './audit/audit-origin.ts'
 import { insertAudit } from './audit/audit-table.ts'
 import { isPlainObject, isStorableText, kindOf } from './options/check-options.ts'
-import type { RunningCore } from './core.ts'
 import type { Db } from './postgres/transaction.ts'
+import type { Pauses } from './jobs/pauses.ts'
 import { deletePause, insertPause } from './jobs/pauses-table.ts'
 import type { PauseOptions } from './events/event-api.ts'
+import type { Subscriptions } from './events/subscriptions.ts'
 import { queueOfSubscription } from './events/subscription-worker.ts'
 import { checkedSubscriptionName } from './events/validate-event.ts'
 
@@ -26,7 +27,14 @@ interface Changing {
 /** The longest reason of a pause. */
 const LONGEST_REASON = 500
 
-export function createSubscriptionPauses(core: RunningCore): SubscriptionPauses {
+interface Parts {
+  subscriptions: Pick<Subscriptions, 'deadLetters'>
+  pauses: Pick<Pauses, 'changed'>
+  within(db: Db | undefined, run: (db: Db) => Promise<void>): Promise<void>
+  afterCommit(db: Db, task: () => void): unknown
+}
+
+export function createSubscriptionPauses(core: Parts): SubscriptionPauses {
   async function change(
     subscription: string,
     action: 'pause' | 'resume',

@@ -1,4 +1,5 @@
 // promise: `close()` waits for attempts in progress, puts those back that do not end in time, and loses no job
+import { once } from 'node:events'
 import pg from 'pg'
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
@@ -151,4 +152,44 @@ t.test('a step of the close that fails does not keep the others from running', a
     log.find(({ msg }) => msg === 'shutdown step failed'),
     { err: { message: 'cannot clean up' } },
   )
+})
+
+t.test('a close gives attempts their time while a sweep ends, and not after it', async (t) => {
+  const database = await freshDatabase(t)
+  const sweeping = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const isGivenUp = Promise.withResolvers<void>()
+  const host = await startHost(t, {
+    database,
+    setUp(_app, core) {
+      core.every(0.01, 'a sweep with a long statement', async (stopping) => {
+        sweeping.resolve()
+        if (!stopping.aborted) await once(stopping, 'abort')
+        await isGivenUp.promise
+      })
+      core.work({
+        queue: '__svc.sub/a',
+        concurrency: 1,
+        drainSeconds: 0.05,
+        prepare: async () => () => null,
+        perform: async (_job, _prepared, signal) => {
+          begun.resolve()
+          await once(signal, 'abort')
+          isGivenUp.resolve()
+          throw signal.reason
+        },
+      })
+    },
+  })
+  const publisher = await startHost(t, {
+    database,
+    core: { worker: { enabled: false } },
+    setUp: ({ svc }) => svc.events.subscribe('a', () => {}),
+  })
+  await publisher.app.svc.events.publish('a', 1)
+  await Promise.all([sweeping.promise, begun.promise])
+  const beganAt = performance.now()
+  await host.app.close()
+  const tookMs = performance.now() - beganAt
+  t.ok(tookMs < 5000, `one after the other would take ten seconds: ${tookMs}`)
 })

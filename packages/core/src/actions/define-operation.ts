@@ -6,7 +6,7 @@ import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typ
 import { InvalidOption } from '../errors.ts'
 import type { Input } from '../options/input.ts'
 import { isPlainObject, kindOf } from '../options/check-options.ts'
-import { checkedDb } from '../postgres/checked-db.ts'
+import { checkedDb } from '../postgres/db.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { withSettings } from '../postgres/session-settings.ts'
 import { orDatabaseError } from '../postgres/unavailable.ts'

@@ -7,7 +7,7 @@ import {
   randomBytes,
   type KeyObject,
 } from 'node:crypto'
-import { DecryptionFailed } from '../errors.ts'
+import { DecryptionFailed, InvalidOption } from '../errors.ts'
 
 /** The place where a text is stored: the text cannot be opened anywhere else. */
 export interface Place {
@@ -114,3 +114,30 @@ const dataOf = ({ table, column, row }: Place, keyId: string): Buffer =>
   Buffer.from(JSON.stringify([keyId, table, column, row]))
 
 const nameOf = ({ table, column, row }: Place): string => `${column} of ${table} ${row}`
+
+/** Returns how many rows it has encrypted again. */
+type ReencryptionTask = () => Promise<number>
+
+/** `svc.reencrypt`: the tasks of the packages, one after the other. */
+export class Reencryption {
+  #cipher: Cipher
+  #tasks: ReencryptionTask[] = []
+
+  constructor(cipher: Cipher) {
+    this.#cipher = cipher
+  }
+
+  add(task: ReencryptionTask): void {
+    this.#tasks.push(task)
+  }
+
+  /** @throws InvalidOption, DecryptionFailed */
+  async run(): Promise<{ reencrypted: number }> {
+    if (!this.#cipher.isEnabled) {
+      throw new InvalidOption('svc.reencrypt: svcCore needs the option "encryption"')
+    }
+    let reencrypted = 0
+    for (const task of this.#tasks) reencrypted += await task()
+    return { reencrypted }
+  }
+}

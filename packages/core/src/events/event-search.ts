@@ -13,7 +13,6 @@ import type { Db } from '../postgres/transaction.ts'
 import { STORABLE_TEXT, nullable, TenantFilter } from '../http/schemas.ts'
 import { EVERYWHERE, withinReach, type Reach } from '../tenants/tenants.ts'
 import { publishedEventId, storedEventId } from './event-id.ts'
-import type { Events } from './event-api.ts'
 
 const Name = Type.String({ maxLength: 200, pattern: STORABLE_TEXT })
 const Time = Type.String({ format: 'date-time' })
@@ -97,7 +96,7 @@ interface Start {
   firstSpanMs: number
 }
 
-export function createEventSearch(db: Db): Pick<Events, 'search' | 'find'> {
+export function createEventSearch(db: Db) {
   const search = readOperation(EventQuery, async (query): Promise<FoundEvents> => {
     const { name, tenant = EVERYWHERE, limit = 50, since = BEGIN, until = 'infinity' } = query
     const filter = { ...query, names: name === undefined ? null : [name].flat(), reach: tenant }
@@ -137,8 +136,12 @@ export function createEventSearch(db: Db): Pick<Events, 'search' | 'find'> {
     return row ? { ...shown(row), payload: JSON.parse(row.payload ?? 'null') } : null
   })
   return {
-    search: (query = {}) => search(query),
-    find: (name, id, { tenant = null } = {}) => find({ name, id, tenant }),
+    search: (query: EventQuery = {}): Promise<FoundEvents> => search(query),
+    find: (
+      name: string,
+      id: string,
+      { tenant = null }: { tenant?: string | null | undefined } = {},
+    ) => find({ name, id, tenant }),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Notifications } from '../postgres/notifications.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { WAKE_CHANNEL } from '../jobs/worker-notifications.ts'
+import { Timer, within } from '../time.ts'
 import { reaches, type Reach } from '../tenants/tenants.ts'
 import { isMeantBy } from './event-patterns.ts'
 import {
@@ -94,9 +95,9 @@ export class Feed {
   #isNew = false
   #notified = 0
   #lookedAt = -Infinity
-  #soon: NodeJS.Timeout | undefined
-  #check: NodeJS.Timeout | undefined
-  #idle: NodeJS.Timeout | undefined
+  #soon = new Timer(() => this.#lookNow())
+  #check = new Timer(() => this.#checkAgain())
+  #idle = new Timer(() => this.#end())
   /** The one that the readers that wait have read from. */
   #server: string | undefined
 
@@ -158,18 +159,17 @@ export class Feed {
   ): Promise<FeedPart> {
     const { promise, resolve } = Promise.withResolvers<FeedPart>()
     const waiting: Waiting = { reader, after, answer: resolve }
-    const end = () => resolve({ events: [], to: waiting.after, hasMore: false })
-    const timer = setTimeout(end, ms)
+    const nothing = () => ({ events: [], to: waiting.after, hasMore: false })
+    const end = () => resolve(nothing())
     gone?.addEventListener('abort', end)
     this.#waiting.add(waiting)
-    clearTimeout(this.#idle)
+    this.#idle.clear()
     this.#begin()
     // There was an event between its read and now.
     if (notified !== this.#notified) this.#look()
     try {
-      return await promise
+      return await within(ms, promise, nothing)
     } finally {
-      clearTimeout(timer)
       gone?.removeEventListener('abort', end)
       this.#waiting.delete(waiting)
       if (this.#waiting.size === 0) this.#rest()
@@ -188,9 +188,7 @@ export class Feed {
   close(): void {
     this.#isClosed = true
     for (const { answer, after } of this.#waiting) answer({ events: [], to: after, hasMore: false })
-    clearTimeout(this.#soon)
-    clearTimeout(this.#check)
-    clearTimeout(this.#idle)
+    for (const timer of [this.#soon, this.#check, this.#idle]) timer.clear()
   }
 
   /** The first reader makes the others' publishes notify this process. */
@@ -205,9 +203,8 @@ export class Feed {
       notifications.listen(WAKE_CHANNEL, (queue) => queue === FEED && look())
       notifications.onConnect(look)
     }
-    if (this.#check) return
-    this.#check = setTimeout(() => void this.#checkAgain(), database.pooled ? POLL_MS : CHECK_MS)
-    this.#check.unref()
+    if (this.#check.isSet) return
+    this.#check.set(database.pooled ? POLL_MS : CHECK_MS)
     if (!database.pooled && !this.#awaits) void this.#announce()
   }
 
@@ -218,8 +215,7 @@ export class Feed {
       await setAwaitsEvents(requestDb, lease.id, true)
       this.#awaits = true
       this.#look()
-      this.#soon ??= setTimeout(() => this.#lookNow(), POLL_MS)
-      this.#soon.unref()
+      this.#soon.set(POLL_MS)
     } catch (error) {
       log.warn(
         { err: loggable(error) },
@@ -229,7 +225,6 @@ export class Feed {
   }
 
   async #checkAgain(): Promise<void> {
-    this.#check = undefined
     if (this.#isClosed || this.#waiting.size === 0) return
     this.#awaits = false
     this.#begin()
@@ -237,29 +232,29 @@ export class Feed {
   }
 
   #rest(): void {
-    clearTimeout(this.#idle)
-    this.#idle = setTimeout(() => {
-      if (this.#waiting.size > 0 || this.#isClosed || !this.#awaits) return
-      this.#awaits = false
-      const { requestDb, lease } = this.#parts
-      setAwaitsEvents(requestDb, lease.id, false).catch(() => {})
-    }, AWAITS_MS)
-    this.#idle.unref()
+    this.#idle.clear()
+    this.#idle.set(AWAITS_MS)
+  }
+
+  /** The last reader has gone a while ago: publishes need not notify this process. */
+  #end(): void {
+    if (this.#waiting.size > 0 || this.#isClosed || !this.#awaits) return
+    this.#awaits = false
+    const { requestDb, lease } = this.#parts
+    setAwaitsEvents(requestDb, lease.id, false).catch(() => {})
   }
 
   #look(): void {
     if (this.#waiting.size === 0 || this.#isClosed) return
     this.#isNew = true
-    if (this.#looking || this.#soon) return
+    if (this.#looking || this.#soon.isSet) return
     const pauseMs = this.#lookedAt + PAUSE_MS - performance.now()
     if (pauseMs <= 0) return this.#lookNow()
-    this.#soon = setTimeout(() => this.#lookNow(), pauseMs)
-    this.#soon.unref()
+    this.#soon.set(pauseMs)
   }
 
   #lookNow(): void {
-    clearTimeout(this.#soon)
-    this.#soon = undefined
+    this.#soon.clear()
     if (this.#looking || this.#waiting.size === 0 || this.#isClosed) return
     this.#isNew = false
     this.#looking = this.#readForAll()

@@ -4,56 +4,32 @@
  */
 import { isLockTimeout } from '../postgres/contention.ts'
 import type { Database } from '../postgres/pools.ts'
-import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
-import type { Db } from '../postgres/transaction.ts'
 import { publishedEventId } from './event-id.ts'
 import { HeldLane, OTHERS_WAIT_MS } from './held-lane.ts'
 import { MicroBatch, type Committed } from './micro-batch.ts'
 import {
   findHeld,
   keyOf,
-  publish,
   type AttachedRow,
   type NewEvent,
   type Published,
   type PublishedOrTaken,
-  type PublishTerms,
   type ToPublish,
 } from './publish-sql.ts'
-import type { Handover } from './transactions.ts'
-
-/** Jobs of larger batches are fetched in batches too: that is as quick, and keeps groups fair. */
-const LARGEST_CLAIMED_BATCH = 8
-
-/** Of filters: about the time that it takes to write a job. */
-const STEPS_OF_JOB = 1000
-
-/** Where, and how long, a statement may wait for a transaction that holds an id or a key. */
-interface Turn {
-  db: Db
-  lockMs?: number
-}
+import type { Transactions } from './transactions.ts'
 
 export class PublishBatch {
   #database: Pick<Database, 'db' | 'held'>
-  #terms: PublishTerms
-  #handover: Handover
-  #prepares: boolean
+  #transactions: Transactions
   #fresh: MicroBatch<NewEvent, PublishedOrTaken>
   #repeatable: MicroBatch<NewEvent, PublishedOrTaken>
   #held = new HeldLane()
   #alone = new Set<Promise<unknown>>()
 
-  constructor(
-    database: Pick<Database, 'db' | 'held' | 'pooled'>,
-    terms: PublishTerms,
-    handover: Handover,
-  ) {
+  constructor(database: Pick<Database, 'db' | 'held'>, transactions: Transactions) {
     this.#database = database
-    this.#terms = terms
-    this.#handover = handover
-    this.#prepares = !database.pooled
-    this.#fresh = new MicroBatch(async (events) => counted(await this.#write({ events })), keyOf)
+    this.#transactions = transactions
+    this.#fresh = new MicroBatch(transactions.publishBatch, keyOf)
     this.#repeatable = new MicroBatch((events) => this.#exceptHeld(events), keyOfHeld)
   }
 
@@ -90,16 +66,16 @@ export class PublishBatch {
   /** In one transaction: a repeat must not find a part of them. */
   async #together(toPublish: ToPublish): Promise<Published> {
     const keyed = toPublish.events.find(({ deduplicationKey }) => deduplicationKey)
-    if (!keyed) return this.#write(toPublish)
+    if (!keyed) return this.#transactions.publishAtOnce(toPublish)
     const held = { key: keyOfHeld(keyed), what: 'the deduplication key of one of these events' }
     if (!this.#held.has(held.key)) {
       try {
-        return await this.#write(toPublish, this.#amongOthers)
+        return await this.#amongOthers(toPublish)
       } catch (error) {
         if (!isLockTimeout(error)) throw error
       }
     }
-    return this.#held.wait(held, (lockMs) => this.#write(toPublish, this.#apart(lockMs)))
+    return this.#held.wait(held, (lockMs) => this.#apart(toPublish, lockMs))
   }
 
   /**
@@ -111,7 +87,7 @@ export class PublishBatch {
     let published: Published | undefined
     while (free.length > 0 && published === undefined) {
       try {
-        published = await this.#write({ events: free }, this.#amongOthers)
+        published = await this.#amongOthers({ events: free })
       } catch (error) {
         if (!isLockTimeout(error)) throw error
         const held = free.length === 1 ? new Set([0]) : await findHeld(this.#database.db, free)
@@ -124,39 +100,24 @@ export class PublishBatch {
       const at = place.get(event)
       return at === undefined ? this.#whenFree(event) : published?.results[at]
     })
-    return { ...counted(published), results: results as PublishedOrTaken[] }
+    const { made = 0, jobs = 0 } = published ?? {}
+    return { made, jobs, results: results as PublishedOrTaken[] }
   }
 
   #whenFree(event: NewEvent): Promise<PublishedOrTaken> {
     const held = { key: keyOfHeld(event), what: nameOfHeld(event) }
     return this.#held.wait(held, async (lockMs) => {
-      const { results } = await this.#write({ events: [event] }, this.#apart(lockMs))
+      const { results } = await this.#apart({ events: [event] }, lockMs)
       return results[0] ?? null
     })
   }
 
-  get #amongOthers(): Turn {
-    return { db: this.#database.db, lockMs: OTHERS_WAIT_MS }
+  #amongOthers(toPublish: ToPublish): Promise<Published> {
+    return this.#transactions.publishAtOnce({ ...toPublish, lockMs: OTHERS_WAIT_MS })
   }
 
-  #apart(lockMs: number): Turn {
-    return { db: this.#database.held, lockMs }
-  }
-
-  async #write(toPublish: ToPublish, turn: Turn = { db: this.#database.db }): Promise<Published> {
-    const isLarge = toPublish.events.length > LARGEST_CLAIMED_BATCH
-    const offer = isLarge ? undefined : this.#handover.offer()
-    const db = this.#prepares ? withPreparedStatements(turn.db) : turn.db
-    try {
-      const all = { ...toPublish, offer, lockMs: turn.lockMs, commitsAtOnce: true }
-      const published = await publish(db, all, this.#terms)
-      this.#handover.committed(published)
-      return published
-    } catch (error) {
-      if (!this.#prepares || !hasLostStatements(error)) throw error
-      this.#prepares = false
-      return this.#write(toPublish, turn)
-    }
+  #apart(toPublish: ToPublish, lockMs: number): Promise<Published> {
+    return this.#transactions.publishAtOnce({ ...toPublish, lockMs }, this.#database.held)
   }
 }
 
@@ -168,10 +129,3 @@ const nameOfHeld = ({ name, id, deduplicationKey }: NewEvent): string =>
   deduplicationKey
     ? 'the deduplication key of this event'
     : `the id ${JSON.stringify(publishedEventId(id))} of the event "${name}"`
-
-/** Batches are as small as their jobs, or the work of their filters, want it. */
-const counted = (published: Published | undefined): Committed<PublishedOrTaken> => ({
-  results: published?.results ?? [],
-  made: published?.results.filter((result) => result?.duplicate === false).length ?? 0,
-  jobs: published ? Math.max(published.jobs, published.filterSteps / STEPS_OF_JOB) : 0,
-})

@@ -6,6 +6,7 @@
 import { InvalidTransaction } from '../errors.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
+import type { JobOffer } from '../jobs/worker-registry.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import { storableJson } from '../postgres/storable.ts'
 import type { Db } from '../postgres/transaction.ts'
@@ -46,21 +47,6 @@ export interface NewEvent extends EventRow {
   attachedRow?: AttachedRow | undefined
 }
 
-/** What the publishing process may claim of the jobs that follow. */
-export interface JobOffer {
-  /** Names the process in the jobs that it claims, see processes/process-lock.ts. */
-  owner: string | null
-  /** Free slots for attempts, by the name of their queue. */
-  room: ReadonlyMap<string, number>
-  /** Recipients that have all the slots that they may have. */
-  fullRecipients: string[]
-  /**
-   * Jobs of restricted recipients that are done here, and not settled yet; `null`: it claims no job of an order. The
-   * transaction of such a claim locks the row of the recipient until its commit.
-   */
-  endedJobs: string[] | null
-}
-
 /** The terms of all publishes of a process. */
 export interface PublishTerms {
   /** Attempts and delays of the jobs. */
@@ -85,6 +71,9 @@ export interface ToPublish {
 export interface Published {
   /** One for each event, in that order; `null` where its deduplication key was taken. */
   results: PublishedOrTaken[]
+  /** How many of the events are new. */
+  made: number
+  /** The jobs that follow, or the work of the filters in jobs where that is more. */
   jobs: number
   /** What waits to be fetched or claimed, once this is committed. */
   waiting: WaitingJobs
@@ -93,8 +82,6 @@ export interface Published {
   transactionId: string
   /** Recipients that get no job, since their filters cannot be read. */
   unreadable: UndecidedFilter[]
-  /** The work of the filters, in steps. */
-  filterSteps: number
 }
 
 export type PublishedOrTaken = { id: string; duplicate: boolean } | null
@@ -146,6 +133,9 @@ const PUBLISH = `select svc."__svc.publish"($1, $2, $3, $4, $5, $6, $7, $8, $9, 
 
 /** Which of some events cannot be published at the moment. */
 const HELD = `select to_json(svc."__svc.held"($1, $2, $3))::text as held`
+
+/** Of filters: about the time that it takes to write a job. */
+const STEPS_OF_JOB = 1000
 
 /** How often filters are asked again that change all the time; then the last answer holds. */
 const MOST_ASKS = 5
@@ -221,7 +211,7 @@ function valuesOf(
   ]
 }
 
-const NO_OFFER: JobOffer = { owner: null, room: new Map(), fullRecipients: [], endedJobs: null }
+const NO_OFFER: JobOffer = { owner: '', room: new Map(), fullRecipients: [], endedJobs: null }
 
 const NOT_UTF8 =
   'events.publish: the session of db has another client_encoding than UTF8, so that Postgres would read other characters than were sent: set client_encoding to UTF8 before it'
@@ -263,12 +253,12 @@ function publishedFrom(
       // An event whose key was taken is not written, and one that existed is a duplicate.
       return deduplicationKey && !isNew ? null : { id: publishedEventId(id), duplicate: !isNew }
     }),
-    jobs: written.jobs,
+    made: created === null ? events.length : created.size,
+    jobs: Math.max(written.jobs, (recipients?.steps ?? 0) / STEPS_OF_JOB),
     waiting: { queues: written.queues, restricted: recipientsOf(written.restricted) },
     claimed,
     transactionId: written.transactionId,
     unreadable: recipients?.unreadable ?? [],
-    filterSteps: recipients?.steps ?? 0,
   }
 }
 

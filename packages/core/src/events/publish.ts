@@ -1,11 +1,10 @@
 /** Publishes events: of hosts by `svc.events.publish`, of our packages as JSON text. */
-import { checkedDb } from '../postgres/checked-db.ts'
+import { checkedDb } from '../postgres/db.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
-import type { ProcessLease } from '../processes/process-lease.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Catalogue } from './catalogue.ts'
 import { changedText } from './changed-paths.ts'
@@ -13,15 +12,9 @@ import type { PublishOptions, PublishResult } from './event-api.ts'
 import { KnownFilters } from './filter/known-filters.ts'
 import { UndecidedFilters } from './filter/undecided-filters.ts'
 import { PublishBatch } from './publish-batch.ts'
-import {
-  publish,
-  type AttachedRow,
-  type NewEvent,
-  type PublishedOrTaken,
-  type PublishTerms,
-} from './publish-sql.ts'
+import type { AttachedRow, NewEvent, PublishedOrTaken } from './publish-sql.ts'
 import type { Subscriptions } from './subscriptions.ts'
-import { Handover, Transactions } from './transactions.ts'
+import { Transactions } from './transactions.ts'
 import {
   checkedEventRow,
   checkedHostEventName,
@@ -71,7 +64,6 @@ interface Parts {
   workers: WorkerRegistry
   retry: RetrySettings
   transactionIdleSeconds: number
-  lease: Pick<ProcessLease, 'id'>
   catalogue: Pick<Catalogue, 'check'>
   telemetry: Pick<Telemetry, 'publishes'>
   subscriptions: Pick<Subscriptions, 'declare' | 'isReady'>
@@ -81,21 +73,19 @@ interface Parts {
 export class Publisher {
   readonly transactions: Transactions
   #parts: Parts
-  #terms: PublishTerms
   #batch: PublishBatch
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { database, workers, retry, lease, transactionIdleSeconds, log } = parts
-    const handover = new Handover(workers, () => lease.id, new UndecidedFilters(log))
-    this.transactions = new Transactions(
-      database.pool,
-      database.db,
-      transactionIdleSeconds,
-      handover,
-    )
-    this.#terms = { retry, filters: new KnownFilters() }
-    this.#batch = new PublishBatch(database, this.#terms, handover)
+    const { database, workers, retry, transactionIdleSeconds, log } = parts
+    this.transactions = new Transactions({
+      database,
+      workers,
+      undecided: new UndecidedFilters(log),
+      terms: { retry, filters: new KnownFilters() },
+      idleSeconds: transactionIdleSeconds,
+    })
+    this.#batch = new PublishBatch(database, this.transactions)
   }
 
   /**
@@ -154,9 +144,6 @@ export class Publisher {
     if (!db || !subscriptions.isReady) await subscriptions.declare()
     if (!db) return this.#batch.publish(events, attachedRow)
     const ours = this.transactions.forOurs(checkedDb(db, 'events.publish'))
-    const { results } = await this.transactions.publish(ours, (offer) =>
-      publish(ours, { events, attachedRow, offer }, this.#terms),
-    )
-    return results
+    return (await this.transactions.publish(ours, { events, attachedRow })).results
   }
 }

@@ -7,7 +7,7 @@ import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-sql.ts'
 import { storableMessage } from '../postgres/storable.ts'
 import { errorTypeOf, SYSTEM } from '../telemetry/metrics.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { Outcome, Worker } from '../jobs/worker.ts'
 

@@ -1,50 +1,56 @@
 /**
- * What follows the commit of a publish: the jobs that it has claimed start, and workers are woken for the
- * others. Of `svc.transaction` and of transactions of ours this process sees the commit. Of others it asks
- * Postgres whether they have committed.
+ * The transactions of publishes, and what follows their commits: the jobs that a publish has claimed start,
+ * and workers are woken for the others. Of `svc.transaction` and of transactions of ours this process sees
+ * the commit. Of others it asks Postgres whether they have committed.
  */
 import { InvalidTransaction } from '../errors.ts'
 import type { Job } from '../jobs/job.ts'
-import type { WorkerRegistry } from '../jobs/worker-registry.ts'
+import type { JobOffer, WorkerRegistry } from '../jobs/worker-registry.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
+import type { Database } from '../postgres/pools.ts'
+import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
 import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db, type TimeLimit } from '../postgres/transaction.ts'
 import type { UndecidedFilters } from './filter/undecided-filters.ts'
-import type { JobOffer, Published, WaitingJobs } from './publish-sql.ts'
+import {
+  publish,
+  type NewEvent,
+  type Published,
+  type PublishTerms,
+  type ToPublish,
+  type WaitingJobs,
+} from './publish-sql.ts'
 
 type Workers = Pick<
   WorkerRegistry,
-  'room' | 'beginCommitted' | 'beginIfCommitted' | 'wake' | 'recipientsReady'
+  'offer' | 'claiming' | 'beginIfCommitted' | 'wake' | 'recipientsReady'
 >
 
 /** Hands the jobs of publishes to the workers. */
-export class Handover {
+class Handover {
   #workers: Workers
-  /** The name under which the jobs have the process that claimed them. */
-  #owner: () => string | null
   #undecided: UndecidedFilters
 
-  constructor(workers: Workers, owner: () => string | null, undecided: UndecidedFilters) {
+  constructor(workers: Workers, undecided: UndecidedFilters) {
     this.#workers = workers
-    this.#owner = owner
     this.#undecided = undecided
   }
 
-  offer(): JobOffer | undefined {
-    const its = this.#workers.room()
-    return its.room.size === 0 ? undefined : { owner: this.#owner(), ...its }
-  }
-
-  /** The same for a transaction that may be open for long: it claims nothing that needs a lock. */
+  /** Of a transaction that may be open for long: it claims nothing that needs a lock. */
   offerInTransaction(): JobOffer | undefined {
-    const offer = this.offer()
+    const offer = this.#workers.offer()
     return offer && { ...offer, endedJobs: null }
   }
 
-  committed({ claimed, waiting, unreadable }: Published): void {
-    this.#undecided.found(unreadable)
-    for (const [queue, jobs] of claimed) this.#workers.beginCommitted(queue, jobs)
-    this.wake(waiting)
+  /** `write` commits at once. */
+  async committing(
+    claims: boolean,
+    write: (offer?: JobOffer) => Promise<Published>,
+  ): Promise<Published> {
+    const published = claims ? await this.#workers.claiming(write) : await write()
+    this.#undecided.found(published.unreadable)
+    this.wake(published.waiting)
+    return published
   }
 
   /** The caller may have rolled back to a savepoint: of the claimed jobs those begin that exist. */
@@ -106,19 +112,36 @@ const AWAIT_PUBLISHES =
  */
 const MOST_CLAIMING = 8
 
+/** Jobs of larger batches are fetched in batches too: that is as quick, and keeps groups fair. */
+const LARGEST_CLAIMED_BATCH = 8
+
+interface Parts {
+  database: Pick<Database, 'pool' | 'db' | 'pooled'>
+  workers: Workers
+  undecided: UndecidedFilters
+  terms: PublishTerms
+  /** See {@link HostTransactions}. */
+  idleSeconds: number
+}
+
 export class Transactions {
   #pool: StatementPool
+  #db: Db
+  #terms: PublishTerms
   #hostTransactions: HostTransactions
   #handover: Handover
   #commits: CommitPoller
   #open = new WeakMap<Db, OpenTransaction>()
+  #prepares: boolean
 
-  /** `idleSeconds`: see {@link HostTransactions}. `db` is asked which transactions have committed. */
-  constructor(pool: StatementPool, db: Db, idleSeconds: number, handover: Handover) {
-    this.#pool = pool
-    this.#hostTransactions = new HostTransactions(pool, idleSeconds)
-    this.#handover = handover
-    this.#commits = new CommitPoller(db, (waiting) => handover.wake(waiting))
+  constructor({ database, workers, undecided, terms, idleSeconds }: Parts) {
+    this.#pool = database.pool
+    this.#db = database.db
+    this.#terms = terms
+    this.#hostTransactions = new HostTransactions(database.pool, idleSeconds)
+    this.#handover = new Handover(workers, undecided)
+    this.#commits = new CommitPoller(database.db, (waiting) => this.#handover.wake(waiting))
+    this.#prepares = !database.pooled
   }
 
   /** The transaction `db` for our statements, whose schema may have another name. */
@@ -158,13 +181,10 @@ export class Transactions {
    *
    * @throws InvalidTransaction where the function of the transaction has returned
    */
-  async publish(
-    db: Db,
-    write: (offer: JobOffer | undefined) => Promise<Published>,
-  ): Promise<Published> {
+  async publish(db: Db, toPublish: ToPublish): Promise<Published> {
     const open = this.#open.get(db)
     if (!open) {
-      const published = await write(undefined)
+      const published = await publish(db, toPublish, this.#terms)
       this.#handover.uncommitted(published)
       this.#commits.expect(published.transactionId, published.waiting)
       return published
@@ -173,12 +193,31 @@ export class Transactions {
     try {
       const offer =
         open.published.length < MOST_CLAIMING ? this.#handover.offerInTransaction() : undefined
-      const published = await write(offer)
+      const published = await publish(db, { ...toPublish, offer }, this.#terms)
       if (open.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
       open.published.push(published)
       return published
     } finally {
       open.publishing--
+    }
+  }
+
+  /** Publishes a batch in a transaction of its own, and hands over what follows. */
+  publishBatch = (events: NewEvent[]): Promise<Published> => this.publishAtOnce({ events })
+
+  /** The same with a row of all events, with a limit for the wait for others, or on another connection. */
+  async publishAtOnce(toPublish: ToPublish, db = this.#db): Promise<Published> {
+    const prepares = this.#prepares
+    const on = prepares ? withPreparedStatements(db) : db
+    try {
+      return await this.#handover.committing(
+        toPublish.events.length <= LARGEST_CLAIMED_BATCH,
+        (offer) => publish(on, { ...toPublish, offer, commitsAtOnce: true }, this.#terms),
+      )
+    } catch (error) {
+      if (!prepares || !hasLostStatements(error)) throw error
+      this.#prepares = false
+      return this.publishAtOnce(toPublish, db)
     }
   }
 

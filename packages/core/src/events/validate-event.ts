@@ -19,7 +19,7 @@ import {
   resolveOptions,
   type ResolvedOptions,
 } from '../options/check-options.ts'
-import { BEGIN } from '../postgres/checked-db.ts'
+import { BEGIN } from '../postgres/db.ts'
 import { isTenant, TENANT } from '../tenants/tenants.ts'
 import { isReservedName } from './own-events.ts'
 import type { PublishOptions, SubscribeOptions } from './event-api.ts'

@@ -10,7 +10,7 @@ import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
 import type { Meter } from '../telemetry/instruments.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 import { observeGauges } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 

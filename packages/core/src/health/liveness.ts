@@ -7,7 +7,7 @@ import { repeatedOnDeadlock } from '../postgres/contention.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 import { SharedCall } from './shared-call.ts'
 
 interface Waits {

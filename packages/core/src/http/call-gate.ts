@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastif
 import { Busy } from '../errors.ts'
 import { readingFor } from '../postgres/readers.ts'
 import { reachOf } from '../tenants/tenants.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 
 export type CallKind = 'reads' | 'changes'
 

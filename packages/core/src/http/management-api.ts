@@ -1,6 +1,5 @@
 /** What every management API is built on: one validation and one shape of errors, whatever the host has set. */
 import sensible from '@fastify/sensible'
-import { Type } from '@sinclair/typebox'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { coreOf, hasServer } from '../core-of.ts'
@@ -11,19 +10,10 @@ import { whyUnavailable } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import type { ErrorAnswer, ErrorText } from './error-body.ts'
 import { repeatedName } from './repeated-name.ts'
+import { ERROR_SCHEMA } from './schemas.ts'
 import { statusText } from './status-text.ts'
 import { watchIds, type UnknownId } from './long-ids.ts'
 import { compiledOnce, validatorFor, validationMessage } from '../actions/validate-input.ts'
-
-const ERROR_SCHEMA = 'SvcHttpError'
-
-/** The body of every error, `{ statusCode, code, error, message }`, for a route's response schemas. */
-export const ErrorBody = Type.Unsafe<{
-  statusCode: number
-  code: string
-  error: string
-  message: string
-}>({ $ref: `${ERROR_SCHEMA}#` })
 
 /**
  * Registers `routes` in an encapsulated child under `prefix`: our validator (no coercion in bodies

@@ -1,7 +1,16 @@
 /** Pieces of schemas that the routes of both plugins are described with. */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { TENANT_PATTERN } from '../tenants/tenants.ts'
-import { ErrorBody } from './management-api.ts'
+
+export const ERROR_SCHEMA = 'SvcHttpError'
+
+/** The body of every error, `{ statusCode, code, error, message }`, for a route's response schemas. */
+export const ErrorBody = Type.Unsafe<{
+  statusCode: number
+  code: string
+  error: string
+  message: string
+}>({ $ref: `${ERROR_SCHEMA}#` })
 
 /** One schema with two types: of a union Ajv would name only its last branch in a message. */
 export const nullable = <Schema extends TSchema>(schema: Schema) =>

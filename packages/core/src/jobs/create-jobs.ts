@@ -15,7 +15,7 @@ import { LostJobs } from './pg-boss/recover-lost-jobs.ts'
 import { OutcomeBuffer } from './pump/outcome-buffer.ts'
 import { Pauses } from './pauses.ts'
 import { Pump } from './pump/pump.ts'
-import { settleBatch } from './pump/settle.ts'
+import { settleFor } from './pump/settle.ts'
 import { QueuePolls } from './pump/queue-polls.ts'
 import type { RetrySettings } from './retry-settings.ts'
 import { WorkerNotifications } from './worker-notifications.ts'
@@ -68,7 +68,13 @@ export function createJobs(parts: Parts, enabled: boolean) {
       asAtBoot,
       pauses,
     })
-  const workers: WorkerRegistry = new WorkerRegistry({ enabled, notifications, work, createPump })
+  const workers: WorkerRegistry = new WorkerRegistry({
+    owner: lease.id,
+    enabled,
+    notifications,
+    work,
+    createPump,
+  })
   return { workers, work, lostJobs, settleLost, notifications, pauses }
 
   /**
@@ -80,8 +86,7 @@ export function createJobs(parts: Parts, enabled: boolean) {
     if (!worker) return false
     const outcomes = new OutcomeBuffer({
       mayWait: () => false,
-      settle: (batch, lockMs, isRecorded) =>
-        settleBatch(database.workerPool, isRecorded ? worker : { queue }, batch, lockMs, () => {}),
+      settle: settleFor(worker, database.workerPool, () => {}),
       settled: () => {},
       forget: () => {},
       log,

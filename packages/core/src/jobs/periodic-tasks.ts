@@ -1,6 +1,6 @@
 import { isAway } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 
 /** Work that is repeated in the background, from ready to close. */
 export interface PeriodicTask {

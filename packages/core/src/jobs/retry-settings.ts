@@ -1,5 +1,3 @@
-import type { WorkerSettings } from '../core-options.ts'
-
 export interface RetrySettings {
   maxAttempts: number
   retryDelaySeconds: number
@@ -16,7 +14,7 @@ export const retryColumns = (retry: RetrySettings) => [
 ]
 
 /** Attempts and delays of the jobs that this process publishes. */
-export function retrySettingsOf(worker: WorkerSettings): RetrySettings {
+export function retrySettingsOf(worker: RetrySettings): RetrySettings {
   const { maxAttempts, retryDelaySeconds, retryDelayMaxSeconds } = worker
   // If the delay is 0, pg-boss's back-off would wait for a second.
   const retryBackoff = worker.retryBackoff && retryDelaySeconds > 0

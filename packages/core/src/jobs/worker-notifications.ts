@@ -1,5 +1,6 @@
 /** Notifications about queues between the processes on a database, by LISTEN and NOTIFY. */
 import type { Notifications } from '../postgres/notifications.ts'
+import { Timer } from '../time.ts'
 
 /** There are new jobs in the queue that a notification names. */
 export const WAKE_CHANNEL = 'svc.wake'
@@ -25,7 +26,7 @@ export class WorkerNotifications {
   #pending = new Map<string, Set<string>>()
   /** Recipients with jobs to claim, by queue; `null`: any restricted one. */
   #ready = new Map<string, Set<string> | null>()
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.#send())
   #claimsNext: Listeners['claimsNext'] = () => false
   /** When a notification named a restricted recipient, by queue and recipient; only of the last second. */
   #namedAt = new Map<string, number>()
@@ -53,7 +54,7 @@ export class WorkerNotifications {
     if (named?.length === 0) return
     const all = named && new Set([...(known ?? []), ...named])
     this.#ready.set(queue, all && all.size <= MOST_NAMED ? all : null)
-    this.#sendSoon()
+    this.#timer.set(DEBOUNCE_MS)
   }
 
   /** Calls back for the notifications of other processes. */
@@ -73,23 +74,17 @@ export class WorkerNotifications {
 
   /** Sends the pending notifications first. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     await this.#send()
   }
 
   #sendLater(channel: string, queue: string): void {
     const queues = this.#pending.get(channel) ?? new Set()
     this.#pending.set(channel, queues.add(queue))
-    this.#sendSoon()
-  }
-
-  #sendSoon(): void {
-    this.#timer ??= setTimeout(() => void this.#send(), DEBOUNCE_MS)
-    this.#timer.unref()
+    this.#timer.set(DEBOUNCE_MS)
   }
 
   async #send(): Promise<void> {
-    this.#timer = undefined
     const pending = [...this.#pending]
     for (const [queue, recipients] of this.#ready) {
       pending.push([RESTRICTED_CHANNEL, new Set([[queue, ...(recipients ?? [])].join('\n')])])

@@ -4,7 +4,24 @@ import type { Pump } from './pump/pump.ts'
 import type { Worker } from './worker.ts'
 import type { WorkerNotifications } from './worker-notifications.ts'
 
+/** What a publish may claim of the jobs that follow from it. */
+export interface JobOffer {
+  /** Names the process in the jobs that it claims, see processes/process-lock.ts. */
+  owner: string
+  /** Free slots for attempts, by the name of their queue. */
+  room: ReadonlyMap<string, number>
+  /** Recipients that have all the slots that they may have. */
+  fullRecipients: string[]
+  /**
+   * Jobs of restricted recipients that are done here, and not settled yet; `null`: it claims no job of an order. The
+   * transaction of such a claim locks the row of the recipient until its commit.
+   */
+  endedJobs: string[] | null
+}
+
 interface Parts {
+  /** See {@link JobOffer}. */
+  owner: string
   /** Whether this process works on jobs at all: the option `worker.enabled`. */
   enabled: boolean
   notifications: WorkerNotifications
@@ -69,8 +86,21 @@ export class WorkerRegistry {
     this.#watchers.add(watcher)
   }
 
-  /** What a publish may claim, see `JobOffer`. */
-  room(): { room: Map<string, number>; fullRecipients: string[]; endedJobs: string[] | null } {
+  /**
+   * Runs the statement of a publish, which commits at once, with what it may claim. Begins what it has
+   * claimed.
+   */
+  async claiming<Written extends { claimed: ReadonlyMap<string, Job[]> }>(
+    write: (offer: JobOffer | undefined) => Promise<Written>,
+  ): Promise<Written> {
+    const written = await write(this.offer())
+    for (const [queue, jobs] of written.claimed) this.#pumps.get(queue)?.beginCommitted(jobs)
+    if (written.claimed.size > 0) this.notifyWatchers()
+    return written
+  }
+
+  /** `undefined`: no slot is free. */
+  offer(): JobOffer | undefined {
     const room = new Map<string, number>()
     const fullRecipients: string[] = []
     let endedJobs: string[] | null = null
@@ -82,7 +112,8 @@ export class WorkerRegistry {
       const { endedJobs: its } = pump
       if (its !== null) endedJobs = [...(endedJobs ?? []), ...its]
     }
-    return { room, fullRecipients, endedJobs }
+    const { owner } = this.#parts
+    return room.size === 0 ? undefined : { owner, room, fullRecipients, endedJobs }
   }
 
   /** All queues that this process has a worker for, also where it does not work on jobs. */
@@ -103,11 +134,6 @@ export class WorkerRegistry {
   holds(queue: string, jobId: string): boolean {
     const pumps = [this.#pumps.get(queue), ...this.#stopping]
     return pumps.some((pump) => pump?.holds(jobId))
-  }
-
-  beginCommitted(queue: string, jobs: Job[]): void {
-    this.#pumps.get(queue)?.beginCommitted(jobs)
-    this.notifyWatchers()
   }
 
   /** Begins those jobs of a publish that were not rolled back: see `Pump`. */

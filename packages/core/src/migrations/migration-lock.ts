@@ -1,11 +1,11 @@
 /** One process at a time makes or changes tables. */
-import { setTimeout as wait } from 'node:timers/promises'
 import { findLockHolder, describeBlocker } from './lock-holders.ts'
 import { MigrationBlocked } from '../errors.ts'
 import type { WorkerPool } from '../postgres/worker-pool.ts'
 import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import { isLockConflict, tryOf } from './lock-retries.ts'
 import type { Db } from '../postgres/transaction.ts'
+import { pause } from '../time.ts'
 
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
 const TAKE = `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migrations}) as taken`
@@ -104,12 +104,4 @@ export async function untilLocked(
     }
     await pause(pauseMs, signal)
   }
-}
-
-/** Rejects with the signal's reason when it aborts. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch((error: unknown) => {
-    signal?.throwIfAborted()
-    throw error
-  })
 }

@@ -1,8 +1,8 @@
 /** A boot in the middle of a failover: for some seconds no host of a list takes writes. */
-import { setTimeout as wait } from 'node:timers/promises'
 import { clientOf, type Config } from './connection-config.ts'
 import { isAnswer, isConnectionError, PASSWORD_FAILED } from './connection-errors.ts'
 import { loggable } from './loggable-error.ts'
+import { pause } from '../time.ts'
 
 const WAIT_MS = 30_000
 const PAUSE_MS = 500
@@ -24,7 +24,7 @@ export async function awaitPrimary(
     if (err === undefined || performance.now() > deadline) return
     if (!isLogged) log.warn({ err: loggable(err) }, WAITS)
     isLogged = true
-    await wait(PAUSE_MS, undefined, { signal })
+    await pause(PAUSE_MS, signal)
   }
 }
 

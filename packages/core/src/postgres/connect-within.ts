@@ -3,7 +3,7 @@
  * a free connection, or for a server that accepts a connection and then does not answer.
  */
 import type pg from 'pg'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 
 const CONNECT_MS = 15_000
 

@@ -5,7 +5,7 @@
 import { isIPv6 } from 'node:net'
 import pg from 'pg'
 import { InvalidOption } from '../errors.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 import { isConnectionError, isSqlState, isTlsError } from './connection-errors.ts'
 import { endConnection, MOVED } from './end-connection.ts'
 

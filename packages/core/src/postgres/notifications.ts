@@ -5,7 +5,7 @@ import { withQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames } from './schema-names.ts'
 import type { ServerWatch } from './server-watch.ts'
 import { isLostConnection } from './connection-errors.ts'
-import { within } from '../within.ts'
+import { Timer, within } from '../time.ts'
 
 /**
  * LISTEN and NOTIFY over one connection, which is made again when it breaks. A notification may be
@@ -42,7 +42,7 @@ export class NotificationConnection {
   #listeners = new Map<string, Set<Listener>>()
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
-  #retry: NodeJS.Timeout | undefined
+  #retry = new Timer(() => this.#open())
   #onConnect: (() => void)[] = []
   #statements = new StatementQueue()
   #failures = 0
@@ -132,7 +132,7 @@ export class NotificationConnection {
   /** Resolves when all statements have run, or after a second. */
   async close(): Promise<void> {
     this.#closed = true
-    clearTimeout(this.#retry)
+    this.#retry.clear()
     await this.#opening
     const client = this.#client
     this.#client = undefined
@@ -153,7 +153,7 @@ export class NotificationConnection {
   }
 
   async #connect(): Promise<void> {
-    if (this.#closed || this.#retry) return
+    if (this.#closed || this.#retry.isSet) return
     const client = clientOf(this.#config)
     client.on('error', (error) => this.#lost(client, error))
     client.on('end', () => this.#lost(client))
@@ -198,13 +198,9 @@ export class NotificationConnection {
     client.on('error', () => {})
     client.end().catch(() => {})
     if (error && !this.#closed) this.#logError(error)
-    if (this.#closed || this.#retry) return
+    if (this.#closed || this.#retry.isSet) return
     const pauseMs = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** Math.min(this.#failures++, 10))
-    this.#retry = setTimeout(() => {
-      this.#retry = undefined
-      void this.#open()
-    }, pauseMs)
-    this.#retry.unref()
+    this.#retry.set(pauseMs)
   }
 
   async #runStatement(statement: string, values?: unknown[]): Promise<void> {

@@ -3,7 +3,7 @@ import { handleClientErrors } from './client-errors.ts'
 import { addressOf, configOf, isPool, withServerOptions } from './connection-config.ts'
 import { DatabaseNotUtf8, DatabaseTooOld, DatabaseUnreachable } from '../errors.ts'
 import { openWorkerPool, BEGIN_WITH_WORKER_PLANS, type WorkerPool } from './worker-pool.ts'
-import type { SvcCoreOptions } from '../core-options.ts'
+import type { DatabaseConfig } from './host-list.ts'
 import { Readers } from './readers.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
 import { transaction, type Db, type TimeLimit } from './transaction.ts'
@@ -11,7 +11,7 @@ import { whyUnreachable } from './connection-errors.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { ServerWatch } from './server-watch.ts'
 import { AT_START, markPooled } from './session-settings.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 
 /**
  * The pools of a process. Together they stay within the configured `max` plus two connections, and the
@@ -39,7 +39,7 @@ const MAINTENANCE_TIMEOUT_MS = 120_000
  * @throws DatabaseTooOld, DatabaseNotUtf8
  */
 export async function openDatabase(
-  option: NonNullable<SvcCoreOptions['database']>,
+  option: string | DatabaseConfig | pg.Pool,
   logError: (error: Error) => void,
   {
     readers = DEFAULT_READERS,

@@ -4,8 +4,8 @@ import { isLockTimeout, repeatedOnConflict } from './contention.ts'
 import { OWN_TYPES } from './own-types.ts'
 import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
-import type { Db } from './transaction.ts'
-import { within } from '../within.ts'
+import type { Db } from './db.ts'
+import { within } from '../time.ts'
 
 type Answer = Awaited<ReturnType<Db['query']>>
 

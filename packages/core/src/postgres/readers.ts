@@ -12,7 +12,7 @@ import { poolWithQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { AT_START, markBegunWith } from './session-settings.ts'
 import { transaction, type Db } from './transaction.ts'
-import { within } from '../within.ts'
+import { within } from '../time.ts'
 
 /** Longest duration of a statement of a read, here and in the server. */
 export const READ_TIMEOUT_MS = 5000

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import type { Db } from './transaction.ts'
+import type { Db } from './db.ts'
 
 export const DEFAULT_SCHEMA = 'svc'
 

@@ -5,9 +5,8 @@
  * A connection with a statement under way cannot be asked whether it is there. Another one is made, and the
  * server tells on it what the first one does. That is done only while a statement waits for longer than a second.
  */
-import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { within } from '../within.ts'
+import { pause, within } from '../time.ts'
 import { clientOf, type Config } from './connection-config.ts'
 import { isAnswer } from './connection-errors.ts'
 import { endConnection, MOVED, type Connected } from './end-connection.ts'
@@ -271,7 +270,7 @@ export class ServerWatch {
             this.#giveUp(address, before, stuck)
             break
           }
-          await wait(RETRY_MS, undefined, { ref: false })
+          await pause(RETRY_MS)
         }
       }
     } finally {

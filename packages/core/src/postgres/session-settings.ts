@@ -3,7 +3,7 @@
  * have set others: for a host's own statements they stay as they are.
  */
 import { InvalidTransaction } from '../errors.ts'
-import type { Db } from './transaction.ts'
+import type { Db } from './db.ts'
 
 /**
  * The default level of the database may be another one, in which what other processes change at the same

@@ -4,19 +4,10 @@ import { connectWithin } from './connect-within.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
 import { isLostConnection } from './connection-errors.ts'
+import type { Db } from './db.ts'
 import type { StatementPool } from './schema-names.ts'
 
-/**
- * Anything that answers a statement: a pool or client of `pg`, the `db` of `svc.transaction`, what an
- * adapter of `@svc/core/adapters` returns. As the option `db` it must be inside a transaction.
- *
- * @example
- * const { rows } = await db.query('select item from orders where id = $1', [42])
- */
-export interface Db {
-  // oxlint-disable-next-line typescript/no-explicit-any -- a row is what its statement says
-  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>
-}
+export type { Db } from './db.ts'
 
 export interface TimeLimit {
   /** Longest duration of a statement, here and in the server. @default STATEMENT_TIMEOUT_MS */

@@ -9,7 +9,6 @@
  * Postgres can lose the last claims and settlements. After a lost claim the job waits again. After
  * a lost settlement it is attempted again, under the same delivery id.
  */
-import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { handleClientErrors } from './client-errors.ts'
 import { hasLostStatements, withPreparedStatements } from './prepared-statements.ts'
@@ -19,6 +18,7 @@ import { poolWithQueryTimeout, STATEMENT_TIMEOUT_MS, withQueryTimeout } from './
 import { AT_START, BEGIN, markBegunWith, markPooled } from './session-settings.ts'
 import { transaction, type Db, type TimeLimit } from './transaction.ts'
 import { isLostConnection } from './connection-errors.ts'
+import { pause } from '../time.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit', 'synchronous_commit']
 const OPTIONS = [
@@ -115,7 +115,7 @@ export async function openWorkerPool(
       return await probe(config, logError, pauseMs === undefined, names)
     } catch (error) {
       if (pauseMs === undefined || !isLostConnection(error)) throw error
-      await wait(pauseMs)
+      await pause(pauseMs)
     }
   }
 }

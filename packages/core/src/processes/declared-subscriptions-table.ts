@@ -4,7 +4,7 @@
  */
 import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { anyUndeclared, declaredByAlive } from './processes-table.ts'
+import { declaredByAlive } from './processes-table.ts'
 
 export interface Subscription {
   subscription: string
@@ -53,10 +53,12 @@ export async function hasUndeclaredEvents(
   subscriptions: string[],
   closedWithinSeconds: number,
 ): Promise<boolean> {
-  const { rows } = await db.query(`select ${anyUndeclared('$1', '$2')} as found`, [
-    subscriptions,
-    closedWithinSeconds,
-  ])
+  const { rows } = await db.query(
+    `select exists (
+       select from svc."__svc.subscriptions" as wants
+        where wants.subscription = any($1::text[]) and not ${declaredByAlive('$2')}) as found`,
+    [subscriptions, closedWithinSeconds],
+  )
   return rows[0].found
 }
 

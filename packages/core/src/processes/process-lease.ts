@@ -27,7 +27,7 @@ import {
   type Subscription,
 } from './declared-subscriptions-table.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { within } from '../within.ts'
+import { Timer, within } from '../time.ts'
 import { ProcessLock } from './process-lock.ts'
 
 /** The pause between two renewals: two of them may fail before the lease lapses. */
@@ -69,7 +69,7 @@ export class ProcessLease {
   #steadySinceMs = 0
   #lastRenewalMs = 0
   #isReady = false
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.renew().finally(() => this.#isClosed || this.#renewLater()))
   #renewing: Promise<void> = Promise.resolve()
   #isFailing = false
   #isClosed = false
@@ -164,7 +164,7 @@ export class ProcessLease {
   /** Gives the lease back. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     await this.#renewing
     await closeProcess(this.#workerPool, this.id)
   }
@@ -254,10 +254,6 @@ export class ProcessLease {
   }
 
   #renewLater(): void {
-    this.#timer = setTimeout(
-      () => void this.renew().finally(() => this.#isClosed || this.#renewLater()),
-      this.#isFailing ? AGAIN_MS : RENEW_MS * (0.9 + Math.random() * 0.2),
-    )
-    this.#timer.unref()
+    this.#timer.set(this.#isFailing ? AGAIN_MS : RENEW_MS * (0.9 + Math.random() * 0.2))
   }
 }

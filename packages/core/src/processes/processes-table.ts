@@ -76,14 +76,6 @@ export async function putProcess(
   )
 }
 
-/**
- * Whether any of these subscriptions (a parameter) has an event that no process declares: no live
- * one, and none that closed within so many seconds (another).
- */
-export const anyUndeclared = (subscriptions: string, closedWithin: string): string => `exists (
-  select from svc."__svc.subscriptions" as wants
-   where wants.subscription = any(${subscriptions}::text[]) and not ${declaredByAlive(closedWithin)})`
-
 export interface Renewal {
   isLocked: boolean
   failing: readonly FailedTask[]
@@ -110,7 +102,9 @@ export async function renewProcess(
                             when declares ? 'failing' then declares - 'failing'
                             else declares end
       where id = $1 and closed_at is null and ${LEASE_ENDS} > now()
-     returning ${anyUndeclared('$3', '$4')} as "isAnyUndeclared"`,
+     returning exists (
+       select from svc."__svc.subscriptions" as wants
+        where wants.subscription = any($3::text[]) and not ${declaredByAlive('$4')}) as "isAnyUndeclared"`,
     [id, isLocked, subscriptions, closedWithinSeconds, JSON.stringify(failing)],
   )
   return rows[0]?.isAnyUndeclared

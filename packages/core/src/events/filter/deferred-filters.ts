@@ -2,9 +2,9 @@
  * Decides filters whose work has no place in a publish or a request: one after another, with rests as long as
  * they took, so that the process goes on with everything else.
  */
-import { setTimeout as rest } from 'node:timers/promises'
 import type { FilterMatch } from './compile-filter.ts'
 import { EventValues } from './event-values.ts'
+import { pause } from '../../time.ts'
 import type { Subject } from './field-path.ts'
 import { MOST_STEPS, WorkBound } from './work-bound.ts'
 
@@ -39,7 +39,7 @@ export class DeferredFilters {
 
   async #decide(match: FilterMatch, subject: () => Subject): Promise<Decision> {
     if (this.#usedMs >= WORK_MS) {
-      await rest(Math.ceil(this.#usedMs))
+      await pause(Math.ceil(this.#usedMs))
       this.#usedMs = 0
     }
     const startedAt = performance.now()

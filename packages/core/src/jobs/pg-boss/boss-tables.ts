@@ -25,7 +25,7 @@ export const SCHEMA_VERSION = PG_BOSS.pgboss.schema
 /** Returns the version of its tables. @throws SchemaMissing */
 export async function assertBossIsMade(db: Db): Promise<number> {
   const { rows } = (await isBossInstalled(db))
-    ? await db.query(`select version from ${JOBS_SCHEMA}.version`)
+    ? await db.query('select version from svc_jobs.version')
     : { rows: [] }
   const version = Number((rows[0] as { version: number } | undefined)?.version ?? 0)
   const isMade = version >= SCHEMA_VERSION
@@ -40,14 +40,14 @@ export async function assertBossIsMade(db: Db): Promise<number> {
 
 /** As the host has it. */
 async function schemaName(db: Db): Promise<string> {
-  const { rows } = await db.query(`select '${JOBS_SCHEMA}' as name`)
+  const { rows } = await db.query(`select 'svc_jobs' as name`)
   return rows[0].name
 }
 
 async function missingTables(db: Db): Promise<string[]> {
   const { rows } = await db.query(
     `select 'the table ' || name as missing
-       from unnest(array['${JOBS_SCHEMA}.job', '${JOBS_SCHEMA}.queue']) as name
+       from unnest(array['svc_jobs.job', 'svc_jobs.queue']) as name
       where to_regclass(name) is null`,
   )
   return rows.map(({ missing }: { missing: string }) => missing)
@@ -55,7 +55,7 @@ async function missingTables(db: Db): Promise<string[]> {
 
 /** Whether pg-boss's schema exists. pg-boss's own lock guards the changes of later versions. */
 export async function isBossInstalled(db: Db): Promise<boolean> {
-  const { rows } = await db.query(`select to_regclass('${JOBS_SCHEMA}.version') is not null as yes`)
+  const { rows } = await db.query(`select to_regclass('svc_jobs.version') is not null as yes`)
   return rows[0].yes
 }
 

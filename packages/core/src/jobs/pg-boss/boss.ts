@@ -43,7 +43,7 @@ export async function startBoss(
   log: { error(error: unknown): void; warn(warning: unknown): void },
 ): Promise<PgBoss> {
   // `create schema if not exists` needs the right to create even where the schema exists.
-  const { rows } = await pool.query(`select to_regnamespace('${JOBS_SCHEMA}') is null as is_new`)
+  const { rows } = await pool.query(`select to_regnamespace('svc_jobs') is null as is_new`)
   const made = isCheck ? await assertBossIsMade(pool) : 0
   const boss = new NewPgBoss({
     // Its own check refuses tables of a later version, which a process of this one can use.

@@ -6,7 +6,7 @@
  * row for each recipient that it passes and each job that it takes, however many jobs wait.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { isAnyIn, ofQueueIn, type QueueTable } from './queue-table.ts'
+import type { QueueTable } from './queue-table.ts'
 import { PRIORITY, type Job, type Lane } from '../job.ts'
 import { asJob, JOB_COLUMNS, type JobRow } from './jobs-table.ts'
 
@@ -36,10 +36,10 @@ const CLAIMED = `
 const claim = async <Data>(
   db: Db,
   table: QueueTable,
-  statement: (table: string) => string,
+  statement: string,
   values: unknown[],
 ): Promise<Job<Data>[]> => {
-  const { rows } = await table.use(db, (name) => db.query(statement(name), values))
+  const { rows } = await table.query(db, statement, values)
   return rows.map((row: JobRow<Data>) => asJob(row))
 }
 
@@ -48,7 +48,7 @@ export const fetchJobs = <Data>(
   db: Db,
   table: QueueTable,
   { lane, limit, owner }: Fetch,
-): Promise<Job<Data>[]> => claim(db, table, fetch, [table.queue, limit, owner, PRIORITY[lane]])
+): Promise<Job<Data>[]> => claim(db, table, FETCH, [table.queue, limit, owner, PRIORITY[lane]])
 
 /** Due jobs of a lap, and of those without a recipient. */
 export const fetchLap = <Data>(
@@ -56,7 +56,7 @@ export const fetchLap = <Data>(
   table: QueueTable,
   { lane, limit, owner, after, each, caps }: Lap,
 ): Promise<Job<Data>[]> =>
-  claim(db, table, lap, [
+  claim(db, table, LAP, [
     table.queue,
     limit,
     owner,
@@ -75,7 +75,7 @@ export const fetchOldestRetries = <Data>(
   table: QueueTable,
   { limit, owner, each, caps }: Omit<Lap, 'lane' | 'after'>,
 ): Promise<Job<Data>[]> =>
-  claim(db, table, oldestRetries, [table.queue, limit, owner, JSON.stringify(caps), each])
+  claim(db, table, OLDEST_RETRIES, [table.queue, limit, owner, JSON.stringify(caps), each])
 
 /** Due jobs that wait aside, of each recipient at most its limit, the oldest first. */
 export const claimAside = <Data>(
@@ -84,7 +84,7 @@ export const claimAside = <Data>(
   limits: { recipient: string; limit: number }[],
   owner: string,
 ): Promise<Job<Data>[]> =>
-  claim(db, table, aside, [
+  claim(db, table, ASIDE, [
     table.queue,
     limits.map(({ recipient }) => recipient),
     owner,
@@ -92,51 +92,52 @@ export const claimAside = <Data>(
   ])
 
 /**
- * The order is that of pg-boss's index of waiting jobs, so that nothing is sorted.
+ * The order is that of pg-boss's index of waiting jobs, so that nothing is sorted. Each statement runs on the table of
+ * its queue, see `QueueTable`.
  *
  * Here and below, a subquery locks the rows, and the update finds them by their `ctid`. It does not find a row
  * that another transaction changed after the statement began. The next fetch claims that job.
  */
-const fetch = (table: string): string => `
+const FETCH = `
   with next as materialized (
-    select ctid from ${table} as job
+    select ctid from svc_jobs.job as job
      where name = $1 and state < 'active' and not blocked and priority = $4 and start_after <= now()
      order by priority desc, created_on limit $2
      for update skip locked
   )
-  update ${table} as job set ${CLAIMED}
-   where ${isAnyIn(table, 'array(select ctid from next)')}
+  update svc_jobs.job as job set ${CLAIMED}
+   where job.name = $1 and job.ctid = any(array(select ctid from next))
   returning ${JOB_COLUMNS}`
 
 /**
  * `ahead` and `behind` are the recipients after $5 and up to it. They are read only as far as the limit needs. They
  * carry the lane: a plan that knew it could look for the jobs of a recipient in the index of retries.
  */
-const lap = (table: string): string => `
+const LAP = `
   with recursive ahead (lane, recipient) as (
-    select $4::int, (select job.singleton_key from ${table} as job
-             where ${ofQueueIn(table)}job.priority = $4 and job.singleton_key > $5
+    select $4::int, (select job.singleton_key from svc_jobs.job as job
+             where job.name = $1 and job.priority = $4 and job.singleton_key > $5
                and job.blocked and job.state < 'active'
              order by job.priority, job.singleton_key limit 1)
     union all
-    select ahead.lane, (select job.singleton_key from ${table} as job
-             where ${ofQueueIn(table)}job.priority = $4 and job.singleton_key > ahead.recipient
+    select ahead.lane, (select job.singleton_key from svc_jobs.job as job
+             where job.name = $1 and job.priority = $4 and job.singleton_key > ahead.recipient
                and job.blocked and job.state < 'active'
              order by job.priority, job.singleton_key limit 1)
       from ahead where ahead.recipient is not null
   ), behind (lane, recipient) as (
-    select $4::int, (select job.singleton_key from ${table} as job
-             where ${ofQueueIn(table)}job.priority = $4 and job.singleton_key <= $5
+    select $4::int, (select job.singleton_key from svc_jobs.job as job
+             where job.name = $1 and job.priority = $4 and job.singleton_key <= $5
                and job.blocked and job.state < 'active'
              order by job.priority, job.singleton_key limit 1)
     union all
-    select behind.lane, (select job.singleton_key from ${table} as job
-             where ${ofQueueIn(table)}job.priority = $4 and job.singleton_key > behind.recipient
+    select behind.lane, (select job.singleton_key from svc_jobs.job as job
+             where job.name = $1 and job.priority = $4 and job.singleton_key > behind.recipient
                and job.singleton_key <= $5 and job.blocked and job.state < 'active'
              order by job.priority, job.singleton_key limit 1)
       from behind where behind.recipient is not null
   ), alone as materialized (
-    select ctid from ${table} as job
+    select ctid from svc_jobs.job as job
      where name = $1 and state < 'active' and not blocked and priority = $4 and start_after <= now()
      order by priority desc, created_on limit $2
      for update skip locked
@@ -147,27 +148,27 @@ const lap = (table: string): string => `
       select taken.ctid
         from (select lane, recipient from ahead union all select lane, recipient from behind) as line
        cross join lateral (
-         select job.ctid from ${table} as job
-          where ${ofQueueIn(table)}job.priority = line.lane and job.singleton_key = line.recipient
+         select job.ctid from svc_jobs.job as job
+          where job.name = $1 and job.priority = line.lane and job.singleton_key = line.recipient
             and job.blocked and job.state < 'active' and job.start_after <= now()
           order by job.start_after limit coalesce(($7::jsonb ->> line.recipient)::int, $6)
           for update skip locked) as taken
     ) as found limit $2
   )
-  update ${table} as job set ${CLAIMED}
-   where ${isAnyIn(table, 'array(select ctid from next)')}
+  update svc_jobs.job as job set ${CLAIMED}
+   where job.name = $1 and job.ctid = any(array(select ctid from next))
   returning ${JOB_COLUMNS}`
 
-const oldestRetries = (table: string): string => `
+const OLDEST_RETRIES = `
   with due as materialized (
     select oldest.lane, oldest.recipient from (
-      select job.priority as lane, job.singleton_key as recipient from ${table} as job
-       where ${ofQueueIn(table)}job.priority = ${PRIORITY.retry}
+      select job.priority as lane, job.singleton_key as recipient from svc_jobs.job as job
+       where job.name = $1 and job.priority = ${PRIORITY.retry}
          and job.blocked and job.state < 'active' and job.start_after <= now()
        order by job.start_after limit 200) as oldest
      group by oldest.lane, oldest.recipient
   ), alone as materialized (
-    select ctid from ${table} as job
+    select ctid from svc_jobs.job as job
      where name = $1 and state < 'active' and not blocked and priority = ${PRIORITY.retry}
        and start_after <= now()
      order by priority desc, created_on limit $2
@@ -178,30 +179,30 @@ const oldestRetries = (table: string): string => `
       union all
       select taken.ctid from due
        cross join lateral (
-         select job.ctid from ${table} as job
-          where ${ofQueueIn(table)}job.priority = due.lane and job.singleton_key = due.recipient
+         select job.ctid from svc_jobs.job as job
+          where job.name = $1 and job.priority = due.lane and job.singleton_key = due.recipient
             and job.blocked and job.state < 'active' and job.start_after <= now()
           order by job.start_after
           limit coalesce(($4::jsonb ->> due.recipient)::int, $5)
           for update skip locked) as taken
     ) as found limit $2
   )
-  update ${table} as job set ${CLAIMED}
-   where ${isAnyIn(table, 'array(select ctid from next)')}
+  update svc_jobs.job as job set ${CLAIMED}
+   where job.name = $1 and job.ctid = any(array(select ctid from next))
   returning ${JOB_COLUMNS}`
 
-const aside = (table: string): string => `
+const ASIDE = `
   with next as materialized (
     select taken.ctid from unnest($2::text[], $4::int[]) as wanted (recipient, most)
      cross join lateral (
-       select job.ctid from ${table} as job
-        where ${ofQueueIn(table)}job.priority = ${PRIORITY.aside} and job.singleton_key = wanted.recipient
+       select job.ctid from svc_jobs.job as job
+        where job.name = $1 and job.priority = ${PRIORITY.aside} and job.singleton_key = wanted.recipient
           and job.blocked and job.state < 'active' and job.start_after <= now()
         order by job.start_after limit wanted.most
         for update skip locked) as taken
   )
-  update ${table} as job set ${CLAIMED}
-   where job.name = $1 and job.ctid = any(array(select ctid from next))
+  update svc_jobs.job as job set ${CLAIMED}
+   where name = $1 and job.ctid = any(array(select ctid from next))
   returning ${JOB_COLUMNS}`
 
 /**

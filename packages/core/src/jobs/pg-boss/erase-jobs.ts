@@ -1,6 +1,6 @@
 /** Deletes jobs, waiting, claimed and dead ones, by what they are about. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '../../postgres/transaction.ts'
+import { pause } from '../../time.ts'
 
 export interface JobsToErase {
   eventIdPrefix: string | null

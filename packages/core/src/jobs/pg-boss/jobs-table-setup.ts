@@ -128,7 +128,6 @@ export async function alterTable(db: Db, { name: table, isNew }: Unfinished): Pr
 export const publishedEventIdIn = (column: string): string =>
   `substr(${column} ->> 'eventId', strpos(${column} ->> 'eventId', E'\\x1f') + 1)`
 
-const SHARED = `svc_jobs.${SHARED_TABLE}`
 const SHARED_INDEXES = {
   ...DEAD_LETTER_INDEXES,
   // Empty. A plan is made for all tables of jobs: without the order of an index in each of them, it
@@ -141,7 +140,7 @@ const SHARED_INDEXES = {
 export async function areDeadLettersSetUp(db: Db): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (select from pg_trigger
-                     where tgrelid = to_regclass('${SHARED}') and tgname = 'svc_dead_letter_id')
+                     where tgrelid = to_regclass('svc_jobs.job_common') and tgname = 'svc_dead_letter_id')
             and (select bool_and(to_regclass('svc_jobs.' || name) is not null)
                    from unnest($1::text[]) as name)
             as "isDone"`,
@@ -151,12 +150,12 @@ export async function areDeadLettersSetUp(db: Db): Promise<boolean> {
 }
 
 export async function alterDeadLetters(db: Db): Promise<void> {
-  await db.query(`lock table ${SHARED} in share row exclusive mode`)
+  await db.query('lock table svc_jobs.job_common in share row exclusive mode')
   for (const [index, definition] of Object.entries(SHARED_INDEXES)) {
-    await db.query(`create index if not exists ${index} on ${SHARED} ${definition}`)
+    await db.query(`create index if not exists ${index} on svc_jobs.job_common ${definition}`)
   }
   await db.query(
-    `create or replace trigger svc_dead_letter_id before insert on ${SHARED}
+    `create or replace trigger svc_dead_letter_id before insert on svc_jobs.job_common
        for each row when (new.name like '%.dlq')
        execute function svc."__svc.dead_letter_id"()`,
   )

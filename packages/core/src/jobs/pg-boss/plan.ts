@@ -16,12 +16,12 @@ import {
 /** Sends `plan` what pg-boss would run. `known` is asked what is there. */
 export async function planBoss(known: Db, plan: Db, schema = JOBS_SCHEMA): Promise<void> {
   if (!(await isBossInstalled(known))) {
-    const { rows } = await known.query(`select to_regnamespace('${JOBS_SCHEMA}') is null as is_new`)
+    const { rows } = await known.query(`select to_regnamespace('svc_jobs') is null as is_new`)
     const { is_new: createSchema } = rows[0] as { is_new: boolean }
     await plan.query(asIs(getConstructionPlans(schema, { createSchema })))
     return
   }
-  const { rows } = await known.query(`select version from ${JOBS_SCHEMA}.version`)
+  const { rows } = await known.query('select version from svc_jobs.version')
   const { version } = rows[0] as { version: number }
   if (version < SCHEMA_VERSION) await plan.query(asIs(getMigrationPlans(schema, version)))
 }
@@ -33,7 +33,7 @@ export async function planQueue(known: Db, plan: Db, queue: string): Promise<voi
   const create = async (name: string, settings: object) => {
     if (isInstalled && (await isQueue(known, name))) return
     const options = JSON.stringify({ ...settings, policy: 'standard' })
-    await plan.query(`select ${JOBS_SCHEMA}.create_queue('${name}', '${options}'::jsonb)`)
+    await plan.query(`select svc_jobs.create_queue('${name}', '${options}'::jsonb)`)
   }
   await create(deadLetter, DEAD_LETTER_SETTINGS)
   await create(queue, { ...QUEUE_SETTINGS, deadLetter, partition: true })

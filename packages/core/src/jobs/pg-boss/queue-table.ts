@@ -14,23 +14,25 @@ const IS_UNUSABLE = new Set(['42P01', '42501'])
 export class QueueTable {
   readonly queue: string
   #name: string | undefined
+  #statements = new Map<string, string>()
 
   constructor(queue: string) {
     this.queue = queue
   }
 
   /**
-   * Runs a statement on the table, whose name it gets as an SQL identifier. The statement runs again where
-   * the queue was deleted, or was created again with another table. Within a transaction that second run
-   * fails, and the next transaction uses the other table.
+   * Runs a statement that is written for `svc_jobs.job as job`, and has `job.name = $1 and` where jobs of this queue are
+   * meant: on its own table, without these conditions. It runs again where the queue was deleted, or was created again
+   * with another table. Within a transaction that second run fails, and the next transaction uses the other table.
    */
-  async use<Result>(db: Db, run: (table: string) => Promise<Result>): Promise<Result> {
+  async query(db: Db, statement: string, values: unknown[]): ReturnType<Db['query']> {
     try {
-      return await run(await this.name(db))
+      return await db.query(await this.#onTable(db, statement), values)
     } catch (error) {
       if (!IS_UNUSABLE.has(String((error as { code?: unknown } | null)?.code))) throw error
       this.#name = undefined
-      return await run(await this.name(db))
+      this.#statements.clear()
+      return await db.query(await this.#onTable(db, statement), values)
     }
   }
 
@@ -50,12 +52,16 @@ export class QueueTable {
     this.#name = own.isUsable ? own.name : ALL_QUEUES
     return this.#name
   }
+
+  async #onTable(db: Db, statement: string): Promise<string> {
+    const known = this.#statements.get(statement)
+    if (known !== undefined) return known
+    const table = await this.name(db)
+    if (table === ALL_QUEUES) return statement
+    const own = statement
+      .replaceAll(`${ALL_QUEUES} as job`, () => `${table} as job`)
+      .replaceAll('job.name = $1 and ', '')
+    this.#statements.set(statement, own)
+    return own
+  }
 }
-
-/** A condition for the jobs of the queue `$1`, which a table of its own does not need. */
-export const ofQueueIn = (table: string): string =>
-  table === ALL_QUEUES ? 'job.name = $1 and ' : ''
-
-/** A condition for the jobs with these `ctid`s, an expression of SQL, that are of the queue `$1`. */
-export const isAnyIn = (table: string, ctids: string): string =>
-  `${ofQueueIn(table)}job.ctid = any(${ctids})`

@@ -5,10 +5,12 @@ import { storableMessage } from '../../postgres/storable.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { AttemptEnd, AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import { errorTypeOf } from '../../telemetry/metrics.ts'
+import { Timer } from '../../time.ts'
 import { LANES, type FanOutJob, type Job, type Lane } from '../job.ts'
 import { BEGINS_WITHIN_MS } from '../pg-boss/claim-ordered-or-limited.ts'
 import { isLastOf, unsentOutcome, type Outcome, type Worker } from '../worker.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
+import type { OutcomeBuffer } from './outcome-buffer.ts'
 import type { Slots } from './slots.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
@@ -25,6 +27,7 @@ interface Parts {
   db: Db
   slots: Slots
   fetchAhead: FetchAhead
+  outcomes: Pick<OutcomeBuffer, 'add'>
   telemetry: AttemptTelemetry
   log: { error(details: object, message: string): void }
   /**
@@ -52,7 +55,11 @@ export class Attempts {
   #waiting = new WaitingAttempts<Attempt>()
   #running = new Set<Attempt>()
   #preparing = new Set<Promise<void>>()
-  #giveBackTimer: NodeJS.Timeout | undefined
+  #giveBackTimer = new Timer(() => {
+    this.#parts.fetchAhead.waited(GIVE_BACK_MS)
+    this.#giveBack(GIVE_BACK_MS)
+    this.#startWaiting()
+  })
   #stopping = false
   #idle = new WakeableSleep()
 
@@ -73,7 +80,7 @@ export class Attempts {
    */
   async stop(withinMs: number): Promise<void> {
     this.#stopping = true
-    clearTimeout(this.#giveBackTimer)
+    this.#giveBackTimer.clear()
     this.#giveBack(0)
     if (this.#parts.slots.used > 0) await this.#idle.sleep(withinMs)
     for (const attempt of this.#running) {
@@ -110,13 +117,7 @@ export class Attempts {
       slots.start(attempt.lane)
       void this.#run(attempt)
     }
-    if (this.#waiting.isEmpty) return
-    this.#giveBackTimer ??= setTimeout(() => {
-      this.#giveBackTimer = undefined
-      this.#parts.fetchAhead.waited(GIVE_BACK_MS)
-      this.#giveBack(GIVE_BACK_MS)
-      this.#startWaiting()
-    }, GIVE_BACK_MS)
+    if (!this.#waiting.isEmpty) this.#giveBackTimer.set(GIVE_BACK_MS)
   }
 
   async #run(attempt: Attempt): Promise<void> {
@@ -177,6 +178,7 @@ export class Attempts {
   }
 
   #ended(job: Job, outcome: Outcome, tookMs: number): void {
+    this.#parts.outcomes.add({ job, outcome, endedAt: performance.now() })
     this.#parts.ended(job, outcome, tookMs)
     if (this.#stopping && this.#parts.slots.used === 0) this.#idle.wake()
   }

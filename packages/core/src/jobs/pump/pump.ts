@@ -19,7 +19,7 @@ import { Lane, roomOfFetch } from './lane.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
 import { IDLE_AFTER_MS, pauseMsAfter } from './poll-interval.ts'
 import type { QueuePolls } from './queue-polls.ts'
-import { mayWait, settleBatch } from './settle.ts'
+import { mayWait, settleFor } from './settle.ts'
 import { Slots } from './slots.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
@@ -97,10 +97,9 @@ export class Pump {
     const held = this.#held
     const outcomes = new OutcomeBuffer({
       mayWait: (outcome) => worker.settlesTogether === true && mayWait(outcome),
-      settle: (batch, lockMs, isRecorded) =>
-        settleBatch(db, isRecorded ? worker : { queue }, batch, lockMs, (settled) => {
-          for (const one of settled) this.#noteDue(one)
-        }),
+      settle: settleFor(worker, db, (settled) => {
+        for (const one of settled) this.#noteDue(one)
+      }),
       settled: () => {
         this.#wakeLanesWithRoom(null)
         parts.settled()
@@ -117,6 +116,7 @@ export class Pump {
       db: db.prepared,
       slots,
       fetchAhead,
+      outcomes,
       telemetry: parts.telemetry,
       asAtBoot: parts.asAtBoot,
       log,
@@ -358,7 +358,6 @@ export class Pump {
   }
 
   #attemptEnded(job: Job, outcome: Outcome, tookMs: number): void {
-    this.#outcomes.add({ job, outcome, endedAt: performance.now() })
     this.#recipients.ended(job, outcome, tookMs)
     this.#wakeLanesWithRoom(job.recipient)
   }

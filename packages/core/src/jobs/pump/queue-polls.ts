@@ -5,6 +5,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { Lane } from '../job.ts'
 import { findDueLanes } from '../pg-boss/claim-jobs.ts'
+import { pause } from '../../time.ts'
 
 /** How long a poll waits for others. Their times are the same, and their timers not quite. */
 const TOGETHER_MS = 20
@@ -25,9 +26,7 @@ export class QueuePolls {
   }
 
   async #ask(): Promise<Set<string>> {
-    await new Promise((resolve) => {
-      setTimeout(resolve, TOGETHER_MS)
-    })
+    await pause(TOGETHER_MS)
     const asked = this.#asked
     this.#asked = []
     this.#answer = undefined

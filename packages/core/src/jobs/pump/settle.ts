@@ -16,6 +16,13 @@ import {
 } from '../worker.ts'
 
 type Recorder = Pick<Worker, 'queue' | 'record' | 'follow' | 'followed'>
+type Pool = Pick<WorkerPool, 'prepared' | 'transaction'>
+
+/** `settleBatch` for an `OutcomeBuffer`, with or without the rows that record the outcomes. */
+export const settleFor =
+  (worker: Recorder, pool: Pool, settled: (settled: Settled[]) => void) =>
+  (batch: readonly JobOutcome[], lockMs: number, isRecorded: boolean): Promise<void> =>
+    settleBatch(pool, isRecorded ? worker : { queue: worker.queue }, batch, lockMs, settled)
 
 /**
  * One statement settles the outcomes of which nothing but rows follows, and a transaction all others. Where
@@ -26,7 +33,7 @@ type Recorder = Pick<Worker, 'queue' | 'record' | 'follow' | 'followed'>
  * `lockMs`: how long the transaction waits for a row that others hold.
  */
 export async function settleBatch(
-  pool: Pick<WorkerPool, 'prepared' | 'transaction'>,
+  pool: Pool,
   worker: Recorder,
   batch: readonly JobOutcome[],
   lockMs: number,

@@ -6,6 +6,7 @@ import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import { moveJobs } from '../pg-boss/waiting-jobs.ts'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
+import { Timer } from '../../time.ts'
 import type { RecipientLimits } from './recipient-limits.ts'
 import type { RecipientStates } from './recipient-states.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
@@ -40,7 +41,7 @@ export class RecipientMoves {
   /** Recipients whose circuit this process has opened since it read the table last. */
   #openedHere = new Set<string>()
   #writeNotBefore = 0
-  #writeTimer: NodeJS.Timeout | undefined
+  #writeTimer = new Timer(() => this.run())
   #running: Promise<void> | undefined
   #stopped = false
   /** Whether the last run has failed. */
@@ -83,7 +84,7 @@ export class RecipientMoves {
   /** Circuits that wait for the end of the pause are written at once: other processes live by them. */
   async stop(): Promise<void> {
     this.#stopped = true
-    clearTimeout(this.#writeTimer)
+    this.#writeTimer.clear()
     await this.#running
     if (!this.#hasFailed) await this.#try(() => this.#writeCircuits(true))
   }
@@ -108,12 +109,7 @@ export class RecipientMoves {
   }
 
   #writeSoon(): void {
-    if (this.#writeTimer !== undefined || this.#stopped) return
-    const waitMs = Math.max(0, this.#writeNotBefore - performance.now())
-    this.#writeTimer = setTimeout(() => {
-      this.#writeTimer = undefined
-      this.run()
-    }, waitMs)
+    if (!this.#stopped) this.#writeTimer.set(this.#writeNotBefore - performance.now())
   }
 
   async #writeCircuits(isLast = false): Promise<void> {

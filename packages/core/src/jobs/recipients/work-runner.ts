@@ -3,7 +3,7 @@ import { isOutage } from '../../postgres/connection-errors.ts'
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
-import { within } from '../../within.ts'
+import { Timer, within } from '../../time.ts'
 import type { Worker } from '../worker.ts'
 import { workPortion } from './work-portion.ts'
 import { isListed, lockWork, nextWorkInMs, postponeWork, type Work } from './work-table.ts'
@@ -33,7 +33,7 @@ export class WorkRunner {
   #running: Promise<void> | undefined
   #again = false
   #closing = new AbortController()
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.run())
   /** When the progress of a recovery was logged last, by its id. */
   #loggedAt = new Map<string, number>()
   /** How often each has failed in a row, by its id. */
@@ -71,7 +71,7 @@ export class WorkRunner {
    */
   async close(): Promise<void> {
     this.#closing.abort()
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     await within(CLOSED_WITHIN_MS, this.#running, () => {})
   }
 
@@ -158,9 +158,8 @@ export class WorkRunner {
       this.#failures.clear()
     }
     if (this.#isClosed || ms === null) return
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.run(), recheckInMs(ms))
-    this.#timer.unref()
+    this.#timer.clear()
+    this.#timer.set(recheckInMs(ms))
   }
 
   #logProgress({ id, recipient, what, done, deliveries, finishedAt }: Work): void {

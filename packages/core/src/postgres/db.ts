@@ -1,9 +1,20 @@
-/** The check of the option `db` of `events.publish` and of every operation that writes. */
+/** What statements run on, and the check of the option `db` of `events.publish` and of every operation that writes. */
 import type { Client, Pool } from 'pg'
 import { NoTransaction } from '../errors.ts'
 import { kindOf } from '../options/check-options.ts'
 import { foreignDb } from './foreign-clients.ts'
-import type { Db } from './transaction.ts'
+
+/**
+ * Anything that answers a statement: a pool or client of `pg`, the `db` of `svc.transaction`, what an
+ * adapter of `@svc/core/adapters` returns. As the option `db` it must be inside a transaction.
+ *
+ * @example
+ * const { rows } = await db.query('select item from orders where id = $1', [42])
+ */
+export interface Db {
+  // oxlint-disable-next-line typescript/no-explicit-any -- a row is what its statement says
+  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>
+}
 
 export const BEGIN = 'begin on a client of the pool, and pass that client'
 const PASS =

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { within } from '../../packages/core/src/within.ts'
+import { pause, Timer, within } from '../../packages/core/src/time.ts'
 
 const LATE = 'late'
 const never = new Promise<string>(() => {})
@@ -38,3 +38,30 @@ t.test(
     t.equal(isLate, false)
   },
 )
+
+t.test('a timer that is set keeps its time, and runs once each time that it is set', async (t) => {
+  let runs = 0
+  const ran = Promise.withResolvers<void>()
+  const timer = new Timer(() => {
+    runs++
+    ran.resolve()
+  })
+  timer.set(-5)
+  timer.set(3600_000)
+  t.equal(timer.isSet, true)
+  await within(10_000, ran.promise, () => t.fail('the second time has replaced the first'))
+  t.equal(runs, 1)
+  t.equal(timer.isSet, false)
+  timer.set(0)
+  timer.clear()
+  t.equal(timer.isSet, false)
+  await pause(20)
+  t.equal(runs, 1, 'it was cleared')
+})
+
+t.test('a pause ends with the reason of its signal', async (t) => {
+  const closing = new AbortController()
+  const paused = pause(3600_000, closing.signal)
+  closing.abort(new Error('the host closes'))
+  await t.rejects(paused, { message: 'the host closes' })
+})
