@@ -103,7 +103,8 @@ create table svc."__svc.auth.epoch" (
 
 create table svc."__svc.auth.failing_prefixes" (
   prefix text collate "C" not null,
-  is_blocked boolean not null,
+  failures timestamp with time zone[] not null,
+  blocked_by uuid,
   expires_at timestamp with time zone not null,
   changed_in xid8 not null,
   constraint "__svc.auth.failing_prefixes_pkey" PRIMARY KEY (prefix)
