@@ -18,7 +18,6 @@ import {
 } from '../../tables/webhooks-for-delivery.ts'
 import { QUEUE, waitingOf, attemptCountOf, type DeliveryData } from '../delivery-queue.ts'
 import { TEST_EVENT } from '../described-event.ts'
-import { rowOf, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { tracedAttempt } from './delivery-telemetry.ts'
