@@ -449,7 +449,6 @@ create table svc."__svc.webhooks.registrations" (
   last_failure_at timestamp with time zone,
   warned_at timestamp with time zone,
   probe_after timestamp with time zone,
-  missed_since timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   words tsvector generated always as (svc."__svc.search_words"(((COALESCE(label, ''::text) || ' '::text) || COALESCE(url, ''::text)))) stored,

@@ -67,32 +67,6 @@ export async function lockFailing(
   return rows.map(({ id }: { id: string }) => id)
 }
 
-/**
- * Since when a webhook that is disabled now may miss events: the time of an event is the begin of its transaction.
- * That is when the oldest open transaction on this database began, at most five minutes ago: also where one is open
- * whose begin this role may not see, or that is prepared. Every open transaction holds the lock of its virtual id,
- * and everybody may see locks. A session whose transaction has ended since the locks were read is idle.
- */
-const MISSED_SINCE = `
-  greatest(created_at, now() - interval '5 minutes', least(now(), (
-    select case when bool_or(activity.xact_start is null and activity.state is distinct from 'idle')
-                  or exists (select from pg_prepared_xacts where database = current_database())
-                then '-infinity' else min(activity.xact_start) end
-      from pg_locks as lock
-      join pg_stat_activity as activity on activity.pid = lock.pid
-     where lock.locktype = 'virtualxid' and lock.mode = 'ExclusiveLock'
-       and activity.datname = current_database()
-       and coalesce(activity.backend_type, '') not in ('autovacuum worker', 'walsender'))))`
-
-/** Since when a webhook that was disabled may have missed events, as ISO 8601. */
-export async function missedSince(db: Db, id: string): Promise<string | null> {
-  const { rows } = await db.query(
-    `select to_json(missed_since) #>> '{}' as since from svc."__svc.webhooks.registrations" where id = $1`,
-    [id],
-  )
-  return (rows[0] as { since: string | null }).since
-}
-
 /** Returns those that were active until now. */
 export async function deactivateWebhooks(
   db: Db,
@@ -102,7 +76,7 @@ export async function deactivateWebhooks(
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set active = false, disabled_at = now(), disabled_reason = $2, probe_after = null,
-            missed_since = ${MISSED_SINCE}, updated_at = now()
+            updated_at = now()
       where id in (select id from svc."__svc.webhooks.registrations"
                     where id = any($1::uuid[]) and active order by id for no key update)
      returning ${COLUMNS}, failed_attempts as "failedAttempts"`,
@@ -164,7 +138,6 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
             last_success_at = last_success_at - make_interval(secs => $1),
             last_failure_at = last_failure_at - make_interval(secs => $1),
             disabled_at = disabled_at - make_interval(secs => $1),
-            missed_since = missed_since - make_interval(secs => $1),
             probe_after = probe_after - make_interval(secs => $1)
       where id in (select id from svc."__svc.webhooks.registrations"
                     where failing_since is not null or disabled_reason = 'failing'
