@@ -15,56 +15,42 @@ export async function forgetAttempts(db: Db, id: string): Promise<void> {
   )
 }
 
-/** A webhook whose attempts have all failed for a while. */
+/** An active webhook whose last attempts have all failed. */
 export interface FailingWebhook extends Pick<StoredWebhook, 'id' | 'tenant' | 'url'> {
-  failingSince: Date
+  /** ISO 8601. */
+  failingSince: string
+  failingForSeconds: number
   failedAttempts: number
+  isWarned: boolean
 }
 
 /** How many webhooks one transaction changes. */
 export const PORTION = 50
 
-/**
- * Marks those of these webhooks as warned whose failed attempts span this time, and returns them. A row that
- * another transaction has locked is left to the next failed attempt.
- */
-export async function markWarned(
-  db: Db,
-  ids: string[],
-  warnAfterSeconds: number,
-): Promise<FailingWebhook[]> {
+/** Locks those of these webhooks that fail. A row that another transaction has locked is left to the next failed attempt. */
+export async function lockFailing(db: Db, ids: string[]): Promise<FailingWebhook[]> {
   const { rows } = await db.query(
-    `update svc."__svc.webhooks.registrations" set warned_at = now()
-      where id = any(array(
-        select id from svc."__svc.webhooks.registrations"
-         where id = any($1::uuid[]) and active and warned_at is null
-           and last_failure_at - failing_since >= make_interval(secs => $2)
-         order by id for no key update skip locked))
-     returning id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts"`,
-    [ids, warnAfterSeconds],
+    `select id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts",
+            warned_at is not null as "isWarned",
+            extract(epoch from last_failure_at - failing_since)::float8 as "failingForSeconds"
+       from svc."__svc.webhooks.registrations"
+      where id = any($1::uuid[]) and active and failing_since is not null
+      order by id for no key update skip locked`,
+    [ids],
   )
   // A host may have set parsers in pg that turn timestamps into something else than dates.
-  return rows.map((row: FailingWebhook) => ({ ...row, failingSince: new Date(row.failingSince) }))
+  return rows.map((row: FailingWebhook) => ({
+    ...row,
+    failingSince: new Date(row.failingSince).toISOString(),
+  }))
 }
 
-/**
- * Locks those of these webhooks whose failed attempts span this time, and are so many at least. One that is
- * not marked as warned yet, because its row was locked, is left to the next failed attempt.
- */
-export async function lockFailing(
-  db: Db,
-  ids: string[],
-  failingForSeconds: number,
-  minAttempts: number,
-): Promise<string[]> {
-  const { rows } = await db.query(
-    `select id from svc."__svc.webhooks.registrations"
-      where id = any($1::uuid[]) and active and warned_at is not null and failed_attempts >= $3
-        and last_failure_at - failing_since >= make_interval(secs => $2)
-      order by id for no key update skip locked`,
-    [ids, failingForSeconds, minAttempts],
+/** Marks webhooks that are locked as warned of. */
+export async function markWarned(db: Db, ids: string[]): Promise<void> {
+  await db.query(
+    `update svc."__svc.webhooks.registrations" set warned_at = now() where id = any($1::uuid[])`,
+    [ids],
   )
-  return rows.map(({ id }: { id: string }) => id)
 }
 
 /** Returns those that were active until now. */

@@ -6,11 +6,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Core, Db } from '@svc/core/internal'
 import { rollUpRecent, type Working } from '../../tables/stats.ts'
-import { lockFailing, markWarned, PORTION } from '../../tables/webhook-health.ts'
+import {
+  lockFailing,
+  markWarned,
+  PORTION,
+  type FailingWebhook,
+} from '../../tables/webhook-health.ts'
 import { QUEUE } from '../delivery-queue.ts'
 import { findLastFailures } from '../../tables/delivery-log.ts'
 import { publishLifecycle } from '../lifecycle-events.ts'
-import type { AutoDisable } from './auto-disable-options.ts'
+import { verdictOf, type AutoDisable } from './auto-disable.ts'
 import { disable, reactivate } from './disable-and-resume.ts'
 
 /** How long after an attempt results are counted: it is recorded by then, with others of its time. */
@@ -107,33 +112,40 @@ export class HealthWatch {
     for (let start = 0; start < ids.length; start += PORTION) {
       const portion = ids.slice(start, start + PORTION)
       await this.#core.transaction(async (db) => {
-        await this.#warn(db, portion, settings)
-        await this.#disable(db, portion, settings)
+        const failing = await lockFailing(db, portion)
+        const judged = failing.map((webhook) => ({ webhook, ...verdictOf(webhook, settings) }))
+        await this.#warn(
+          db,
+          judged.filter(({ warns }) => warns).map(({ webhook }) => webhook),
+        )
+        await this.#disable(
+          db,
+          judged.filter(({ disables }) => disables).map(({ webhook }) => webhook),
+        )
       })
     }
   }
 
-  async #warn(db: Db, given: string[], { warnAfterSeconds }: AutoDisable): Promise<void> {
-    const warned = await markWarned(db, given, warnAfterSeconds)
+  async #warn(db: Db, warned: FailingWebhook[]): Promise<void> {
     if (warned.length === 0) return
     const ids = warned.map(({ id }) => id)
+    await markWarned(db, ids)
     const lastErrors = await findLastFailures(db, ids)
     const payloads = warned.map(({ id, tenant, url, failingSince, failedAttempts }) => ({
       webhookId: id,
       tenant,
       url,
-      failingSince: failingSince.toISOString(),
+      failingSince,
       failedAttempts,
       lastError: lastErrors.get(id) ?? null,
     }))
     await publishLifecycle(this.#core, db, 'svc.webhook.failing', payloads)
   }
 
-  async #disable(db: Db, ids: string[], settings: AutoDisable): Promise<void> {
-    const { failingForSeconds, minAttempts } = settings
-    const failing = await lockFailing(db, ids, failingForSeconds, minAttempts)
+  async #disable(db: Db, failing: FailingWebhook[]): Promise<void> {
     if (failing.length === 0) return
-    await disable(this.#core, db, failing, 'failing')
+    const ids = failing.map(({ id }) => id)
+    await disable(this.#core, db, ids, 'failing')
     this.#core.afterCommit(db, () => this.#core.queues.recipientsChanged(QUEUE))
   }
 }
