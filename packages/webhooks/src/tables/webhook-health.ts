@@ -94,11 +94,11 @@ export async function findAddresses(
 
 const PROBE_DUE_AT = 'coalesce(probe_after, disabled_at + make_interval(secs => $1))'
 
-/** A portion of the disabled webhooks whose probe is due, those that have waited longest. No other process takes them for `leaseSeconds`. */
+/** A portion of the disabled webhooks whose probe is due, those that have waited longest. No other process takes them for `turnSeconds`. */
 export async function takeProbes(
   db: Db,
   probeEverySeconds: number,
-  leaseSeconds: number,
+  turnSeconds: number,
 ): Promise<string[]> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations" set probe_after = now() + make_interval(secs => $2)
@@ -108,7 +108,7 @@ export async function takeProbes(
            and ${PROBE_DUE_AT} <= now()
          order by ${PROBE_DUE_AT}, id limit ${PORTION} for no key update skip locked))
      returning id`,
-    [probeEverySeconds, leaseSeconds],
+    [probeEverySeconds, turnSeconds],
   )
   return rows.map(({ id }: { id: string }) => id)
 }
@@ -134,23 +134,23 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
 
 /**
  * The probes of these webhooks have ended, or could not begin: the next ones are due after so many seconds,
- * or when they were. Returns those whose rows another transaction has locked: they keep their leases.
+ * or when they were. Returns those whose rows another transaction has locked: they keep their turns.
  */
 export async function endProbes(db: Db, ids: string[], seconds: number): Promise<string[]> {
   if (ids.length === 0) return []
   const { rows } = await db.query(
-    `with leased as materialized (
+    `with begun as materialized (
        select id from svc."__svc.webhooks.registrations"
         where id = any($1::uuid[]) and probe_after > now() + make_interval(secs => $2)
      ), free as materialized (
        select id from svc."__svc.webhooks.registrations"
-        where id in (select id from leased) order by id for no key update skip locked
+        where id in (select id from begun) order by id for no key update skip locked
      ), ended as (
        update svc."__svc.webhooks.registrations"
           set probe_after = now() + make_interval(secs => $2)
         where id in (select id from free)
      )
-     select id from leased where id not in (select id from free)`,
+     select id from begun where id not in (select id from free)`,
     [ids, seconds],
   )
   return rows.map(({ id }: { id: string }) => id)
