@@ -27,22 +27,35 @@ export interface FailingWebhook extends Pick<StoredWebhook, 'id' | 'tenant' | 'u
 /** How many webhooks one transaction changes. */
 export const PORTION = 50
 
-/** Locks those of these webhooks that fail. A row that another transaction has locked is left to the next failed attempt. */
+const FAILING = `id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts",
+  warned_at is not null as "isWarned",
+  extract(epoch from last_failure_at - failing_since)::float8 as "failingForSeconds"`
+
+/** A host may have set parsers in pg that turn timestamps into something else than dates. */
+const asFailing = (row: FailingWebhook): FailingWebhook => ({
+  ...row,
+  failingSince: new Date(row.failingSince).toISOString(),
+})
+
+/** Those of these webhooks that fail. */
+export async function findFailing(db: Db, ids: string[]): Promise<FailingWebhook[]> {
+  const { rows } = await db.query(
+    `select ${FAILING} from svc."__svc.webhooks.registrations"
+      where id = any($1::uuid[]) and active and failing_since is not null`,
+    [ids],
+  )
+  return rows.map(asFailing)
+}
+
+/** The same, locked. A row that another transaction has locked is left to the next failed attempt. */
 export async function lockFailing(db: Db, ids: string[]): Promise<FailingWebhook[]> {
   const { rows } = await db.query(
-    `select id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts",
-            warned_at is not null as "isWarned",
-            extract(epoch from last_failure_at - failing_since)::float8 as "failingForSeconds"
-       from svc."__svc.webhooks.registrations"
+    `select ${FAILING} from svc."__svc.webhooks.registrations"
       where id = any($1::uuid[]) and active and failing_since is not null
       order by id for no key update skip locked`,
     [ids],
   )
-  // A host may have set parsers in pg that turn timestamps into something else than dates.
-  return rows.map((row: FailingWebhook) => ({
-    ...row,
-    failingSince: new Date(row.failingSince).toISOString(),
-  }))
+  return rows.map(asFailing)
 }
 
 /** Marks webhooks that are locked as warned of. */

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Core, Db } from '@svc/core/internal'
 import { rollUpRecent, type Working } from '../../tables/stats.ts'
 import {
+  findFailing,
   lockFailing,
   markWarned,
   PORTION,
@@ -109,19 +110,16 @@ export class HealthWatch {
   async #judge(ids: string[]): Promise<void> {
     const settings = this.#autoDisable
     if (settings === null) return
+    const warns = (webhook: FailingWebhook) => verdictOf(webhook, settings).warns
+    const disables = (webhook: FailingWebhook) => verdictOf(webhook, settings).disables
     for (let start = 0; start < ids.length; start += PORTION) {
-      const portion = ids.slice(start, start + PORTION)
+      const found = await findFailing(this.#core.db, ids.slice(start, start + PORTION))
+      const due = found.filter((one) => warns(one) || disables(one)).map(({ id }) => id)
+      if (due.length === 0) continue
       await this.#core.transaction(async (db) => {
-        const failing = await lockFailing(db, portion)
-        const judged = failing.map((webhook) => ({ webhook, ...verdictOf(webhook, settings) }))
-        await this.#warn(
-          db,
-          judged.filter(({ warns }) => warns).map(({ webhook }) => webhook),
-        )
-        await this.#disable(
-          db,
-          judged.filter(({ disables }) => disables).map(({ webhook }) => webhook),
-        )
+        const failing = await lockFailing(db, due)
+        await this.#warn(db, failing.filter(warns))
+        await this.#disable(db, failing.filter(disables))
       })
     }
   }
