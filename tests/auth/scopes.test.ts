@@ -1,11 +1,8 @@
 import t from 'tap'
+import { requirementOf } from '../../packages/auth/src/guard/guard.ts'
+import { requirement } from '../../packages/auth/src/guard/policy/route-policy.ts'
 import { resolveAuthOptions } from '../../packages/auth/src/options.ts'
-import {
-  createScopeNames,
-  isReading,
-  satisfies,
-  SCOPE_NAME,
-} from '../../packages/auth/src/scopes.ts'
+import { createScopeNames, satisfies, SCOPE_NAME } from '../../packages/auth/src/scopes.ts'
 
 t.test('any one of the required scopes is enough, and admin always is', (t) => {
   const cases: [held: string[], required: string[], is: boolean][] = [
@@ -28,9 +25,13 @@ t.test('any one of the required scopes is enough, and admin always is', (t) => {
 })
 
 t.test('GET, HEAD and OPTIONS read, everything else writes', (t) => {
-  for (const method of ['GET', 'HEAD', 'OPTIONS']) t.ok(isReading(method), method)
+  const [reading, other] = [requirement(['read']), requirement(['write'])]
+  const policy = { kind: 'guarded', isOptional: false, reading, other } as const
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+    t.equal(requirementOf(policy, method), reading, method)
+  }
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'TRACE', 'PROPFIND', 'get']) {
-    t.notOk(isReading(method), method)
+    t.equal(requirementOf(policy, method), other, method)
   }
   t.end()
 })

@@ -103,7 +103,8 @@ create table svc."__svc.auth.epoch" (
 
 create table svc."__svc.auth.failing_prefixes" (
   prefix text collate "C" not null,
-  is_blocked boolean not null,
+  failures timestamp with time zone[] not null,
+  blocked_by uuid,
   expires_at timestamp with time zone not null,
   changed_in xid8 not null,
   constraint "__svc.auth.failing_prefixes_pkey" PRIMARY KEY (prefix)
@@ -448,7 +449,6 @@ create table svc."__svc.webhooks.registrations" (
   last_failure_at timestamp with time zone,
   warned_at timestamp with time zone,
   probe_after timestamp with time zone,
-  missed_since timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   words tsvector generated always as (svc."__svc.search_words"(((COALESCE(label, ''::text) || ' '::text) || COALESCE(url, ''::text)))) stored,
@@ -932,7 +932,7 @@ declare
   window_ms float8 := seconds * 1000.0;
   -- How long a process may hold allowances ahead of need. After a kill the part of the tenth that the
   -- process held is missing for as long.
-  lease_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
+  hold_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
   slice_ms float8 := case when lim > 128 then window_ms / 128 end;
   most_ahead integer := case when lim > 10 then lim / 10 else 0 end;
   times float8[] := '{}';
@@ -985,13 +985,13 @@ begin
 
   for i in 1 .. cardinality(w.holders) loop
     if w.holders[i] = holder then
-      valid_ms := least(w.held_until[i] - now_ms, lease_ms);
+      valid_ms := least(w.held_until[i] - now_ms, hold_ms);
       is_changed := is_changed or w.held[i] <> held_here;
     elsif w.held_until[i] > now_ms then
       ids := ids || w.holders[i];
       amounts := amounts || w.held[i];
-      ends := ends || least(w.held_until[i], now_ms + lease_ms);
-      is_changed := is_changed or w.held_until[i] > now_ms + lease_ms;
+      ends := ends || least(w.held_until[i], now_ms + hold_ms);
+      is_changed := is_changed or w.held_until[i] > now_ms + hold_ms;
       others := others + w.held[i];
     end if;
   end loop;
@@ -1000,8 +1000,8 @@ begin
     ceil(most_ahead::float8 / (cardinality(ids) + 1))::integer - held_here));
   if wanted_ahead > 0 or held_here > 0 then
     -- What it holds ends as before where nothing else is written.
-    if ahead > 0 or valid_ms is null or valid_ms < lease_ms * 0.7 then
-      valid_ms := lease_ms;
+    if ahead > 0 or valid_ms is null or valid_ms < hold_ms * 0.7 then
+      valid_ms := hold_ms;
       is_changed := true;
     end if;
     ids := ids || holder;

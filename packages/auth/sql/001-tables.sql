@@ -96,12 +96,14 @@ create table svc."__svc.auth.epoch" (
 
 insert into svc."__svc.auth.epoch" default values;
 
--- What the counters in svc."__svc.kv" amount to. It is written in the transaction that counts, and
--- read instead of them, so that the guard does not depend on a table of the application. Processes poll
--- for changes: one finds what was committed since the snapshot of its last poll.
+-- Prefixes of keys with failed attempts. Processes poll for changes: one finds what was committed since the
+-- snapshot of its last poll.
 create table svc."__svc.auth.failing_prefixes" (
   prefix text collate "C" primary key,
-  is_blocked boolean not null,
+  -- When attempts failed in the window; none while the prefix is blocked.
+  failures timestamptz[] not null,
+  -- The attempt that led to the block.
+  blocked_by uuid,
   -- The end of the block, or the time at which the last failure leaves the window.
   expires_at timestamptz not null,
   changed_in xid8 not null

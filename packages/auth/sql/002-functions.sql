@@ -88,7 +88,7 @@ declare
   window_ms float8 := seconds * 1000.0;
   -- How long a process may hold allowances ahead of need. After a kill the part of the tenth that the
   -- process held is missing for as long.
-  lease_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
+  hold_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
   slice_ms float8 := case when lim > 128 then window_ms / 128 end;
   most_ahead integer := case when lim > 10 then lim / 10 else 0 end;
   times float8[] := '{}';
@@ -141,13 +141,13 @@ begin
 
   for i in 1 .. cardinality(w.holders) loop
     if w.holders[i] = holder then
-      valid_ms := least(w.held_until[i] - now_ms, lease_ms);
+      valid_ms := least(w.held_until[i] - now_ms, hold_ms);
       is_changed := is_changed or w.held[i] <> held_here;
     elsif w.held_until[i] > now_ms then
       ids := ids || w.holders[i];
       amounts := amounts || w.held[i];
-      ends := ends || least(w.held_until[i], now_ms + lease_ms);
-      is_changed := is_changed or w.held_until[i] > now_ms + lease_ms;
+      ends := ends || least(w.held_until[i], now_ms + hold_ms);
+      is_changed := is_changed or w.held_until[i] > now_ms + hold_ms;
       others := others + w.held[i];
     end if;
   end loop;
@@ -156,8 +156,8 @@ begin
     ceil(most_ahead::float8 / (cardinality(ids) + 1))::integer - held_here));
   if wanted_ahead > 0 or held_here > 0 then
     -- What it holds ends as before where nothing else is written.
-    if ahead > 0 or valid_ms is null or valid_ms < lease_ms * 0.7 then
-      valid_ms := lease_ms;
+    if ahead > 0 or valid_ms is null or valid_ms < hold_ms * 0.7 then
+      valid_ms := hold_ms;
       is_changed := true;
     end if;
     ids := ids || holder;

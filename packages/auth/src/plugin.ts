@@ -1,5 +1,5 @@
 import { bootOnCore, managementApi, registerActions, type Core } from '@svc/core/internal'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { AuthAlreadyRegistered } from './errors.ts'
 import {
@@ -77,14 +77,12 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
 
   // A context has the decorators that its parent had when it was created: one for each.
   for (const context of new Set([rootOf(app), app])) context.decorateRequest('auth', null)
-  const policyOf = (request: FastifyRequest) => policies.policyOf(request)
-  const costOf = (request: FastifyRequest) => policies.costOf(request)
   const { meter } = core.telemetry
   const guard = createGuard({
     ...authentication,
-    policyOf,
+    policies,
     presentedKey: keyReader(settings),
-    limitCheck: createLimitCheck(authentication.allowances, costOf),
+    limitCheck: createLimitCheck(authentication.allowances, policies),
     copyToRequestContext,
     errorText: core.errorText,
     telemetry: meter && new GuardTelemetry(meter),

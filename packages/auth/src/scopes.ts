@@ -26,10 +26,6 @@ const isBuiltIn = (scope: string): boolean => BUILT_IN_SCOPES.some((builtIn) => 
 /** Whether a host may declare a scope of this name. */
 export const isHostScope = (scope: string): boolean => SCOPE_NAME.test(scope) && !isBuiltIn(scope)
 
-const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
-
-export const isReading = (method: string): boolean => READING.has(method)
-
 /** Any one of `required` is enough, and `admin` always is. */
 export const satisfies = (held: readonly Scope[], required: readonly Scope[]): boolean =>
   held.includes('admin') || required.some((scope) => held.includes(scope))

@@ -43,8 +43,6 @@ create table svc."__svc.webhooks.registrations" (
   warned_at timestamptz,
   -- Of a disabled webhook: no probe before this moment.
   probe_after timestamptz,
-  -- Of a webhook that was disabled: since when it may have missed events.
-  missed_since timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   -- What it is found by.

@@ -4,7 +4,7 @@ import './operations/svc-webhooks.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { Ed25519Options, InboundLogOptions, SvcWebhooksOptions } from './options.ts'
-export type { AutoDisableOptions } from './outbound/health/auto-disable-options.ts'
+export type { AutoDisableOptions } from './outbound/health/auto-disable.ts'
 export type { ProxyOptions } from './outbound/http/proxy.ts'
 export type {
   DeliveryDead,

@@ -15,7 +15,7 @@ import {
   resolveAutoDisable,
   type AutoDisable,
   type AutoDisableOptions,
-} from './outbound/health/auto-disable-options.ts'
+} from './outbound/health/auto-disable.ts'
 import { isAddress, isNetwork } from './outbound/http/blocked-addresses.ts'
 import { resolveProxy, type ProxyOptions } from './outbound/http/proxy.ts'
 import { DEFAULT_PREFIX, isHeaderPrefix } from './outbound/settings/header-names.ts'

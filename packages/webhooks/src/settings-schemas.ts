@@ -1,5 +1,5 @@
 /** The settings that a webhook may have besides its URL and its events. */
-import { Type, type TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, type Input } from '@svc/core/internal'
 import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers.ts'
 import { MOST_FIELDS } from './outbound/settings/fields.ts'
@@ -49,79 +49,72 @@ const RateLimit = Type.Object(
   { ...closed, description: 'At most `limit` attempts in any span of `perSeconds`.' },
 )
 
-/** A setting of a body: it may be left out, and `null` resets it. */
-const setting = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
+const Ordered = Type.Boolean({
+  description: 'One delivery at a time, in the order of their commits.',
+})
 
-const Filter = Type.Unsafe<WebhookFilter>({
-  type: 'object',
-  additionalProperties: true,
-  description: 'Which of the events it is sent: a filter over { event, tenant, payload }.',
-})
-const Headers = Texts(MAX_HEADERS, MAX_VALUE_BYTES, 'Headers that each attempt has besides ours.')
-const Metadata = Texts(50, 1000, 'Texts of your own, by names of your own.')
-const Description = Type.String({ maxLength: 1000, pattern: STORABLE_TEXT })
-const Transform = Type.String({
-  maxLength: 64,
-  description:
-    'The name of a transform: slack, discord, teams, cloudevents, payload, or one of the host; "none" for our own body where the host has a default.',
-})
-const Fields = Type.Array(
-  Type.String({ maxLength: 200, pattern: '^[^.\\u0000]+(?:\\.[^.\\u0000]+)*$' }),
-  {
-    maxItems: MOST_FIELDS,
-    description:
-      'The parts of the payload that its deliveries carry: paths such as customer.name. [] for an empty payload.',
-  },
-)
-const TimeoutMs = Type.Integer({
-  minimum: 1,
-  description: 'Longest duration of an attempt, at most the deliveryTimeoutMs of the host.',
-})
-const MaxInFlight = Type.Integer({
-  minimum: 1,
-  maximum: 10_000,
-  description: 'Attempts at a time.',
+/** The settings: `null` is the default. */
+const Settings = Type.Object({
+  description: nullable(Type.String({ maxLength: 1000, pattern: STORABLE_TEXT })),
+  metadata: nullable(Texts(50, 1000, 'Texts of your own, by names of your own.')),
+  filter: nullable(
+    Type.Unsafe<WebhookFilter>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'Which of the events it is sent: a filter over { event, tenant, payload }.',
+    }),
+  ),
+  headers: nullable(
+    Texts(MAX_HEADERS, MAX_VALUE_BYTES, 'Headers that each attempt has besides ours.'),
+  ),
+  timeoutMs: nullable(
+    Type.Integer({
+      minimum: 1,
+      description: 'Longest duration of an attempt, at most the deliveryTimeoutMs of the host.',
+    }),
+  ),
+  retry: nullable(Retry),
+  rateLimit: nullable(RateLimit),
+  maxInFlight: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Attempts at a time.',
+    }),
+  ),
+  transform: nullable(
+    Type.String({
+      maxLength: 64,
+      description:
+        'The name of a transform: slack, discord, teams, cloudevents, payload, or one of the host; "none" for our own body where the host has a default.',
+    }),
+  ),
+  fields: nullable(
+    Type.Array(Type.String({ maxLength: 200, pattern: '^[^.\\u0000]+(?:\\.[^.\\u0000]+)*$' }), {
+      maxItems: MOST_FIELDS,
+      description:
+        'The parts of the payload that its deliveries carry: paths such as customer.name. [] for an empty payload.',
+    }),
+  ),
+  ordered: nullable(Ordered),
 })
 
 /** The fields of the bodies that register and change a webhook. */
-export const settingsInput = {
-  description: setting(Description),
-  metadata: setting(Metadata),
-  filter: setting(Filter),
-  headers: setting(Headers),
-  timeoutMs: setting(TimeoutMs),
-  retry: setting(Retry),
-  rateLimit: setting(RateLimit),
-  maxInFlight: setting(MaxInFlight),
-  ordered: setting(
-    Type.Boolean({ description: 'One delivery at a time, in the order of their commits.' }),
-  ),
-  transform: setting(Transform),
-  fields: setting(Fields),
-}
-const SettingsInput = Type.Object(settingsInput)
+const SettingsInput = Type.Partial(Settings)
 /** The settings in a request body. */
 export type SettingsInput = Input<typeof SettingsInput>
+export const settingsInput = SettingsInput.properties
 
 /** The settings as a webhook shows them, with what cannot be set. */
 export const settingsShown = {
-  description: nullable(Description),
-  metadata: nullable(Metadata),
-  filter: nullable(Filter),
+  ...Settings.properties,
+  ordered: Ordered,
   filterCost: nullable(
     Type.Integer({
       description:
         'The steps that the filter took for the last event that it was dear for: more than 20000. null where it never was.',
     }),
   ),
-  headers: nullable(Headers),
-  timeoutMs: nullable(TimeoutMs),
-  retry: nullable(Retry),
-  rateLimit: nullable(RateLimit),
-  maxInFlight: nullable(MaxInFlight),
-  ordered: Type.Boolean(),
-  transform: nullable(Transform),
-  fields: nullable(Fields),
   disabledAt: nullable(Time),
   disabledReason: nullable(Type.String()),
   failingSince: nullable(Time),

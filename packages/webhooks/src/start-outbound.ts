@@ -17,9 +17,8 @@ import { createProxy } from './outbound/http/proxy.ts'
 import { headerNames, type HeaderNames } from './outbound/settings/header-names.ts'
 import { HealthWatch } from './outbound/health/health-watch.ts'
 import { checkEverySeconds, Probes } from './outbound/delivery/probe.ts'
-import { reencryptWebhooks } from './operations/reencrypt.ts'
 import { shiftFailureTimes } from './tables/webhook-health.ts'
-import { shiftSecretExpiry } from './tables/webhook-secrets.ts'
+import { reencryptWebhooks, shiftSecretExpiry } from './tables/webhook-secrets.ts'
 import { sweepDeletedWebhooks } from './tables/webhooks.ts'
 
 export interface Outbound {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
+import { Allowances } from '../../../packages/auth/src/limits/allowances.ts'
 import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
 
 setFlagsFromString('--expose-gc')
@@ -69,3 +70,11 @@ function useKeys(ids: readonly string[]) {
   }
   return { limiter, lists }
 }
+
+t.test('the clock of a host has fractions, that of its limits has none', (t) => {
+  const none = { warn() {}, info() {} } as never
+  const parts = { db: none, tenantLimits: [], tenantPeriods: [], log: none }
+  t.equal(new Allowances({ ...parts, now: () => 1000.75 }).now(), 1000)
+  t.ok(Number.isInteger(new Allowances(parts).now()))
+  t.end()
+})

@@ -89,7 +89,7 @@ export class Ledger {
     if (stored === undefined && want === 0 && place.ahead === 0 && !place.demanded) return NOTHING
     const row = structuredClone(stored ?? { entries: [], holders: [] })
     const windowMs = windowMsOf(place)
-    const leaseMs = Math.min(windowMs, Math.max(60_000, Math.min(windowMs / 12, 300_000)))
+    const holdMs = Math.min(windowMs, Math.max(60_000, Math.min(windowMs / 12, 300_000)))
     const sliceMs = limit > 128 ? windowMs / 128 : Number.NaN
     let isChanged = want > 0
     let returned = returnedOf(place, now)
@@ -109,12 +109,12 @@ export class Ledger {
     const used = sumOf(row.entries.map(({ count }) => count))
 
     const own = row.holders.find(({ id }) => id === holder)
-    let validMs = own ? Math.min(own.until - now, leaseMs) : null
+    let validMs = own ? Math.min(own.until - now, holdMs) : null
     if (own && own.held !== held) isChanged = true
     row.holders = row.holders.filter(({ id, until }) => id !== holder && until > now)
     for (const other of row.holders) {
-      if (other.until > now + leaseMs) isChanged = true
-      other.until = Math.min(other.until, now + leaseMs)
+      if (other.until > now + holdMs) isChanged = true
+      other.until = Math.min(other.until, now + holdMs)
     }
     const others = sumOf(row.holders.map((other) => other.held))
     const most = limit > 10 ? Math.floor(limit / 10) : 0
@@ -122,8 +122,8 @@ export class Ledger {
     const room = Math.min(share, most - others) - held
     const ahead = Math.max(0, Math.min(place.ahead, limit - used - want, room))
     if (place.ahead > 0 || held > 0) {
-      if (ahead > 0 || validMs === null || validMs < leaseMs * 0.7) {
-        validMs = leaseMs
+      if (ahead > 0 || validMs === null || validMs < holdMs * 0.7) {
+        validMs = holdMs
         isChanged = true
       }
       row.holders.push({ id: holder, held: held + ahead, until: now + validMs })

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Db } from '@svc/core'
 import { useCore } from '@svc/core/internal'
 import { rollUpRecent } from '../../../packages/webhooks/src/tables/stats.ts'
+import { verdictOf } from '../../../packages/webhooks/src/outbound/health/auto-disable.ts'
 import { lockFailing, markWarned } from '../../../packages/webhooks/src/tables/webhook-health.ts'
 import { startHost } from '../support/host.ts'
 
@@ -96,17 +97,29 @@ t.test(
   },
 )
 
-t.test('a webhook is disabled only after it is marked as warned', async (t) => {
-  const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
-  const db = app.svc.database
-  const { id } = await register(ADDRESS)
-  await recorded(db, id, { failures: [50, 20, 1] })
-  await (await useCore(app)).transaction(rollUpRecent)
-  const failing = () => lockFailing(db, [id], 60, 3)
-
-  t.strictSame(await failing(), [], 'its row may have been locked when others were marked')
-  t.match(await markWarned(db, [], 60), [])
-  t.match(await markWarned(db, [id], 50 * 60), [], 'its attempts span 49 minutes')
-  t.match(await markWarned(db, [id], 60), [{ id }])
-  t.strictSame(await failing(), [id])
-})
+t.test(
+  'a webhook is warned of once its attempts span the time, and disabled once there are enough',
+  async (t) => {
+    const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
+    const db = app.svc.database
+    const { id } = await register(ADDRESS)
+    await recorded(db, id, { failures: [50, 20, 1] })
+    await (await useCore(app)).transaction(rollUpRecent)
+    const [failing] = await lockFailing(db, [id])
+    t.match(failing, { id, failedAttempts: 3, isWarned: false })
+    const minute = 60
+    for (const [warnAfterSeconds, failingForSeconds, minAttempts, isWarned, verdict] of [
+      [50 * minute, 60 * minute, 3, false, { warns: false, disables: false }],
+      [48 * minute, 60 * minute, 3, false, { warns: true, disables: false }],
+      [48 * minute, 60 * minute, 3, true, { warns: false, disables: false }],
+      [24 * minute, 48 * minute, 4, true, { warns: false, disables: false }],
+      [24 * minute, 48 * minute, 3, true, { warns: false, disables: true }],
+      [24 * minute, 48 * minute, 3, false, { warns: true, disables: true }],
+    ] as const) {
+      const rules = { warnAfterSeconds, failingForSeconds, minAttempts, probeEverySeconds: null }
+      t.same(verdictOf({ ...failing!, isWarned }, rules), verdict)
+    }
+    await markWarned(db, [id])
+    t.match(await lockFailing(db, [id]), [{ isWarned: true }])
+  },
+)

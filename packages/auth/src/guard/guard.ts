@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorText } from '@svc/core/internal'
 import { MissingKey, PlanUnknown } from '../errors.ts'
 import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
-import { isReading } from '../scopes.ts'
 import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
 import type { PresentedKey } from './credentials.ts'
 import type { GuardTelemetry } from './guard-telemetry.ts'
@@ -18,7 +17,8 @@ import {
 } from './keys/key-cache.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import type { Exceeded, LimitCheck } from './limit-check.ts'
-import type { Policy, Requirement } from './policy/route-policy.ts'
+import type { PolicyMap } from './policy/policy-map.ts'
+import type { GuardedPolicy, Policy, Requirement } from './policy/route-policy.ts'
 import {
   AMBIGUOUS_CREDENTIALS,
   BLOCKED,
@@ -60,7 +60,7 @@ export interface GuardParts extends Pick<
   Authentication,
   'keyCache' | 'lease' | 'authenticator' | 'lockout' | 'lastUsed' | 'usage' | 'log'
 > {
-  policyOf: (request: FastifyRequest) => Policy
+  policies: Pick<PolicyMap, 'policyOf'>
   presentedKey: PresentedKey
   limitCheck: LimitCheck
   /** `null` where nothing is measured: the guard then makes no call. */
@@ -77,13 +77,13 @@ const RETRY_AFTER_SECONDS = 1
 
 /** The hook before every route, and what it does for one request of a policy. */
 export function createGuard(parts: GuardParts) {
-  const { policyOf, presentedKey, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
+  const { policies, presentedKey, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
   const { copyToRequestContext, limitCheck, usage, telemetry, errorText } = parts
 
   return { hook: svcAuthGuard, judge }
 
   function svcAuthGuard(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    judge(policyOf(request), request.method, request, reply, done)
+    judge(policies.policyOf(request), request.method, request, reply, done)
   }
 
   /**
@@ -111,7 +111,7 @@ export function createGuard(parts: GuardParts) {
       refuse(request, reply, key.verdict === 'missing' ? MISSING_KEY : AMBIGUOUS_CREDENTIALS, key)
       return
     }
-    const requirement = isReading(method) ? policy.reading : policy.other
+    const requirement = requirementOf(policy, method)
     const hash = key.length > LONGEST_KEY ? '' : hashOf(key)
     const cached = keyCache.validKey(hash)
     if (cached !== undefined && lease.isHeld() && !needsCheck(cached)) {
@@ -279,6 +279,12 @@ export function createGuard(parts: GuardParts) {
     sendRefusal(reply, refusal, errorText, retryAfterSeconds)
   }
 }
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** What a request by this method must meet. */
+export const requirementOf = ({ reading, other }: GuardedPolicy, method: string): Requirement =>
+  READING.has(method) ? reading : other
 
 const needsCheck = (key: CachedKey): boolean =>
   isExpired(key) ||

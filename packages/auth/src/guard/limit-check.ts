@@ -9,6 +9,7 @@ import type { Allowances } from '../limits/allowances.ts'
 import type { LimitDecision } from '../limits/limiter.ts'
 import { membersOf, type MeterList } from '../limits/meter-list.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
+import type { PolicyMap } from './policy/policy-map.ts'
 import { QUOTA_EXCEEDED, RATE_LIMITED, UNAVAILABLE, type Refusal } from './refusals.ts'
 
 export interface Exceeded {
@@ -21,11 +22,7 @@ export interface Exceeded {
 
 export type LimitCheck = ReturnType<typeof createLimitCheck>
 
-/** `costOf`: how much a request uses of the quota. */
-export function createLimitCheck(
-  allowances: Allowances,
-  costOf: (request: FastifyRequest) => number,
-) {
+export function createLimitCheck(allowances: Allowances, policies: Pick<PolicyMap, 'costOf'>) {
   const { limiter, now } = allowances
 
   return {
@@ -39,7 +36,7 @@ export function createLimitCheck(
       reply: FastifyReply,
     ): Exceeded | null | Promise<Exceeded | null> {
       const at = now()
-      const cost = limits.terms.hasQuota ? costOf(request) : 1
+      const cost = limits.terms.hasQuota ? policies.costOf(request) : 1
       const decision = limiter.take(limits, cost, at)
       if (decision !== null) return conclude(decision, limits, reply, at)
       return allowances.wait(limits, cost).then((late) => conclude(late, limits, reply, now()))

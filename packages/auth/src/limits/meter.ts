@@ -276,11 +276,11 @@ export class Meter extends SlidingLog {
 
   /** Whether only a third is left of the time for which what it holds may be used. */
   private isEnding(now: number): boolean {
-    return this.held > 0 && !this.isQuota && this.isOverBy(now + this.leaseMs / 3)
+    return this.held > 0 && !this.isQuota && this.isOverBy(now + this.holdMs / 3)
   }
 
   /** For how long it may use what it holds, as "__svc.auth.grant_of_window" has it. */
-  private get leaseMs(): number {
+  private get holdMs(): number {
     const { windowMs } = this.terms
     return Math.min(windowMs, Math.max(60_000, Math.min(windowMs / 12, 300_000)))
   }

@@ -4,8 +4,9 @@
  */
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
 import type { AuthSettings } from '../options.ts'
+import { requirementOf } from '../guard/guard.ts'
 import type { Policy } from '../guard/policy/route-policy.ts'
-import { isReading, type Scope } from '../scopes.ts'
+import type { Scope } from '../scopes.ts'
 
 type Schemes = Record<string, object>
 
@@ -83,7 +84,7 @@ export function describeRoutes(
     const policy = policyOf(route.url, route.config)
     if (policy.kind === 'open') return
     const [method = 'GET'] = [route.method].flat()
-    const { scopes } = isReading(method) ? policy.reading : policy.other
+    const { scopes } = requirementOf(policy, method)
     // An empty element: the route takes requests without a key as well.
     const security = [...alternatives(scopes, schemes), ...(policy.isOptional ? [{}] : [])]
     const schema: object = { security, ...route.schema }

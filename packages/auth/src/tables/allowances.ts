@@ -135,3 +135,29 @@ export async function sweepWindows(db: Db, stopping?: AbortSignal): Promise<void
      using passed where (passed.subject, passed.per_seconds) = (windows.subject, windows.per_seconds)`
   await deleteInPortions(db, passed, [], stopping)
 }
+
+/**
+ * For `advance`: what is granted and held becomes `seconds` older. A period begins by the calendar: it is over where the
+ * time that has passed, with the seconds before, leads into the next.
+ */
+export async function shiftAllowances(
+  db: Db,
+  seconds: number,
+  alreadySeconds: number,
+): Promise<void> {
+  await db.query(
+    `update svc."__svc.auth.windows"
+        set granted_at = array(select at - $1::float8 * 1000
+              from unnest(granted_at) with ordinality as given (at, n) order by n),
+            held_until = array(select at - $1::float8 * 1000
+              from unnest(held_until) with ordinality as given (at, n) order by n)`,
+    [seconds],
+  )
+  await db.query(
+    `delete from svc."__svc.auth.quotas"
+      where period <> 'total'
+        and date_trunc(period, now() + make_interval(secs => $2::float8), 'utc')
+            < date_trunc(period, now() + make_interval(secs => $1::float8 + $2::float8), 'utc')`,
+    [seconds, alreadySeconds],
+  )
+}

@@ -267,3 +267,18 @@ export async function writeLastUsed(db: Db, uses: ReadonlyMap<string, Date>): Pr
   )
   return rows.map(({ id }) => id)
 }
+
+/**
+ * For `advance`: keys become `seconds` older. The last use and the creation decide for how many days a key was not
+ * used. An unused key stays announced.
+ */
+export async function shiftKeyTimes(db: Db, seconds: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.auth.api_keys"
+        set expires_at = expires_at - back, created_at = created_at - back,
+            last_used_at = last_used_at - back, imported_at = imported_at - back,
+            unused_notice_of = unused_notice_of - back
+       from make_interval(secs => $1) as back`,
+    [seconds],
+  )
+}

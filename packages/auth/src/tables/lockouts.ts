@@ -1,8 +1,7 @@
 /**
- * Failed attempts per key prefix. The key-value store has the times of the last ones, or the block
- * that they led to. Each statement decides under the lock of that row and by the clock of Postgres,
- * so that all processes count together. The same transaction writes the result to
- * "__svc.auth.failing_prefixes", which processes poll.
+ * Failed attempts per key prefix: a row has the times of the last ones, or the block that they led to. Each
+ * statement decides under the lock of that row and by the clock of Postgres, so that all processes count
+ * together. Processes poll for the rows that have changed.
  */
 import type { Db } from '@svc/core/internal'
 import { deleteInPortions } from './portions.ts'
@@ -28,61 +27,45 @@ export interface PrefixRecord {
   blockedForMs: number
 }
 
-const keyOf = (prefix: string): string => `__svc.auth.failures/${prefix}`
-
-const BLOCKED_FOR_MS = `case when is_blocked
-  then extract(epoch from expires_at - clock_timestamp())::float8 * 1000 else 0 end as "blockedForMs"`
+const BLOCKED_FOR_MS = `case when blocked_by is null then 0
+  else extract(epoch from expires_at - clock_timestamp())::float8 * 1000 end as "blockedForMs"`
 
 /**
  * Counts one failure. Where the prefix is blocked already, nothing is counted.
  *
- * @param attempt an id of this attempt: the attempt that led to the block is recognised by it
+ * @param attempt the UUID of this attempt: the attempt that led to the block is recognised by it
  */
 export async function countFailure(
   db: Db,
   prefix: string,
   attempt: string,
-  limit: RateLimit,
+  { maxAttempts, windowMs, blockDurationMs }: RateLimit,
 ): Promise<{ isCounted: boolean; blockedForMs: number }> {
   const { rows } = await db.query(
-    `with counted as (
-       insert into svc."__svc.kv" as kv (key, value, expires_at)
-       select $1::text,
-              case when $3::int > 1 then jsonb_build_object('failures', jsonb_build_array(now))
-                   else jsonb_build_object('blockedBy', $2::text) end,
-              to_timestamp(now + case when $3::int > 1 then $4::float8 else $5::float8 end)
-         from (select extract(epoch from clock_timestamp())::float8 as now) as clock
-       on conflict (key) do update set (value, expires_at) = (
-         select case when is_blocked then kv.value
-                     when count(failure) + 1 < $3::int then jsonb_build_object('failures',
-                       coalesce(jsonb_agg(failure) filter (where failure is not null), '[]') || to_jsonb(now))
-                     else jsonb_build_object('blockedBy', $2::text) end,
-                case when is_blocked then kv.expires_at
-                     when count(failure) + 1 < $3::int then to_timestamp(now + $4::float8)
-                     else to_timestamp(now + $5::float8) end
-           from (select extract(epoch from clock_timestamp())::float8 as now,
-                        kv.value ? 'blockedBy' and kv.expires_at > clock_timestamp() as is_blocked
-                ) as moment
-           left join lateral jsonb_array_elements(kv.value -> 'failures') as failure
-             on failure::float8 > now - $4::float8
-          group by now, is_blocked)
-       returning coalesce(value ->> 'blockedBy' = $2::text, true) as is_counted,
-                 value ? 'blockedBy' as is_blocked, expires_at
-     ), told as (
-       insert into svc."__svc.auth.failing_prefixes" (prefix, is_blocked, expires_at, changed_in)
-       select $6::text, is_blocked, expires_at, pg_current_xact_id() from counted where is_counted
-       on conflict (prefix) do update set is_blocked = excluded.is_blocked,
-         expires_at = excluded.expires_at, changed_in = excluded.changed_in
-     )
-     select is_counted as "isCounted", ${BLOCKED_FOR_MS} from counted`,
-    [
-      keyOf(prefix),
-      attempt,
-      limit.maxAttempts,
-      limit.windowMs / 1000,
-      limit.blockDurationMs / 1000,
-      prefix,
-    ],
+    `insert into svc."__svc.auth.failing_prefixes" as prefixes
+            (prefix, failures, blocked_by, expires_at, changed_in)
+     select $1::text,
+            case when $3::int > 1 then array[now] else '{}' end,
+            case when $3::int > 1 then null else $2::uuid end,
+            now + make_interval(secs => case when $3::int > 1 then $4::float8 else $5::float8 end),
+            pg_current_xact_id()
+       from clock_timestamp() as now
+     on conflict (prefix) do update set (failures, blocked_by, expires_at, changed_in) = (
+       select case when is_blocked or count(failure) + 1 >= $3::int then '{}'
+                   else array_agg(failure) filter (where failure is not null) || now end,
+              case when is_blocked then prefixes.blocked_by
+                   when count(failure) + 1 >= $3::int then $2::uuid end,
+              case when is_blocked then prefixes.expires_at
+                   when count(failure) + 1 >= $3::int then now + make_interval(secs => $5::float8)
+                   else now + make_interval(secs => $4::float8) end,
+              case when is_blocked then prefixes.changed_in else pg_current_xact_id() end
+         from (select now, prefixes.blocked_by is not null and prefixes.expires_at > now as is_blocked
+                 from clock_timestamp() as now) as moment
+         left join lateral unnest(prefixes.failures) as failure
+           on failure > now - make_interval(secs => $4::float8)
+        group by now, is_blocked)
+     returning coalesce(blocked_by = $2::uuid, true) as "isCounted", ${BLOCKED_FOR_MS}`,
+    [prefix, attempt, maxAttempts, windowMs / 1000, blockDurationMs / 1000],
   )
   return rows[0]
 }
@@ -140,16 +123,12 @@ export async function findFailureChanges(db: Db, since: string | null): Promise<
 export async function forgetFailures(db: Db, prefix: string): Promise<number> {
   const { rows } = await db.query(
     `with forgotten as (
-       delete from svc."__svc.kv"
-        where key = $1 and (not value ? 'blockedBy' or expires_at <= clock_timestamp())
-       returning key
-     ), told as (
        delete from svc."__svc.auth.failing_prefixes"
-        where prefix = $2 and exists (select from forgotten)
+        where prefix = $1 and (blocked_by is null or expires_at <= clock_timestamp())
      )
      select ${BLOCKED_FOR_MS} from svc."__svc.auth.failing_prefixes"
-      where prefix = $2 and is_blocked and expires_at > clock_timestamp()`,
-    [keyOf(prefix), prefix],
+      where prefix = $1 and blocked_by is not null and expires_at > clock_timestamp()`,
+    [prefix],
   )
   return rows[0]?.blockedForMs ?? 0
 }
@@ -163,4 +142,15 @@ export async function sweepFailures(db: Db, stopping?: AbortSignal): Promise<voi
     delete from svc."__svc.auth.failing_prefixes" as failing
      using expired where failing.prefix = expired.prefix`
   await deleteInPortions(db, expired, [], stopping)
+}
+
+/** For `advance`: failures and blocks become `seconds` older. Processes read the changes of the rows. */
+export async function shiftFailures(db: Db, seconds: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.auth.failing_prefixes"
+        set expires_at = expires_at - back, changed_in = pg_current_xact_id(),
+            failures = array(select at - back from unnest(failures) as at)
+       from make_interval(secs => $1) as back`,
+    [seconds],
+  )
 }

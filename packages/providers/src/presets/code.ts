@@ -59,15 +59,7 @@ export const code = {
     secret: 'the secret of the webhook',
     reads: 'json or form',
     unwrap: 'payload',
-    schemes: [
-      {
-        algorithm: 'hmac-sha256',
-        signature: { in: 'header:x-gitea-signature' },
-        encoding: 'hex',
-        signed: '{form:payload}',
-      },
-      hmac('x-gitea-signature'),
-    ],
+    schemes: [hmac('x-gitea-signature', { signed: '{form:payload}' }), hmac('x-gitea-signature')],
     type: '{header:x-gitea-event}',
     example: 'push',
     id: '{header:x-gitea-delivery}',

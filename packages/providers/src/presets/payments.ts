@@ -66,14 +66,7 @@ export const payments = {
     evidence: 'square/square-nodejs-sdk',
     secret: 'the signature key of the subscription',
     needs: ['publicOrigin'],
-    schemes: [
-      {
-        algorithm: 'hmac-sha256',
-        signature: { in: 'header:x-square-hmacsha256-signature' },
-        encoding: 'base64',
-        signed: '{url}{body}',
-      },
-    ],
+    schemes: [hmac('x-square-hmacsha256-signature', { encoding: 'base64', signed: '{url}{body}' })],
     type: '{json:type}',
     deduplicate: '{json:event_id}',
     note: 'The URL is signed exactly as it was registered.',

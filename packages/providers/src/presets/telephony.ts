@@ -1,6 +1,6 @@
 import type { Preset } from '../preset.ts'
 import type { SignatureScheme } from '../preset-schemes.ts'
-import { timedHmac } from './hmac.ts'
+import { hmac, timedHmac } from './hmac.ts'
 import { standardWebhooks } from './standard-webhooks.ts'
 
 const ofTwilio = {
@@ -137,12 +137,11 @@ export const telephony = {
     needs: ['publicOrigin'],
     reads: 'form',
     schemes: [
-      {
-        algorithm: 'hmac-sha256',
-        signature: { in: 'header:x-plivo-signature-v3', separator: ',' },
+      hmac('x-plivo-signature-v3', {
+        separator: ',',
         encoding: 'base64',
         signed: '{url}?{params}.{header:x-plivo-signature-v3-nonce}',
-      },
+      }),
     ],
     type: ['{form:Event}', '{form:CallStatus}', '{form:Status}'],
     deduplicate: '{params}',

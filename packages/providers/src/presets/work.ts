@@ -11,12 +11,9 @@ export const work = {
     evidence: '@linear/sdk; linear/linear, packages/sdk/src/webhooks/client.ts',
     secret: 'the signing secret of the webhook',
     schemes: [
-      {
-        algorithm: 'hmac-sha256',
-        signature: { in: 'header:linear-signature' },
-        encoding: 'hex',
+      hmac('linear-signature', {
         timestamp: { in: 'json:webhookTimestamp', unit: 'milliseconds', toleranceSeconds: 60 },
-      },
+      }),
     ],
     type: ['{json:type}.{json:action}', '{json:type}'],
     id: '{header:linear-delivery}',
@@ -67,12 +64,11 @@ export const work = {
     secret: "the app's secret",
     needs: ['publicOrigin'],
     schemes: [
-      {
+      hmac('x-trello-webhook', {
         algorithm: 'hmac-sha1',
-        signature: { in: 'header:x-trello-webhook' },
         encoding: 'base64',
         signed: '{body}{url}',
-      },
+      }),
     ],
     type: '{json:action.type}',
     deduplicate: '{json:action.id}',

@@ -1,14 +1,8 @@
 import { SecretMissing } from './errors.ts'
 import type { InboundRequest, SecretLookup } from './source.ts'
 
-/** The secrets that a function is expected to use, which are looked up before it is called. */
-export interface Expected {
-  /** Fixed names, those that earlier calls have used, or those of a request. */
-  names: readonly string[] | ((request: InboundRequest) => readonly string[])
-}
-
-/** How many names are kept of a function that uses different secrets from call to call. */
-const MIN_KEPT = 4
+/** The secrets that a function says it uses, which are looked up before it is called: the same ones, or those of a request. */
+export type Expected = readonly string[] | ((request: InboundRequest) => readonly string[])
 
 type Found = { value: string | null } | { error: unknown }
 
@@ -30,17 +24,15 @@ export class RequestSecrets {
   }
 
   /**
-   * Calls a function of a source with a `secret` that returns values. The secrets that it is
-   * expected to use are looked up before. Where it uses another secret, that is looked up, the
-   * result of the call is discarded, and the function is called again.
+   * Calls a function of a source with a `secret` that returns values. Where it uses a secret that is not looked up
+   * yet, that is looked up, the result of the call is discarded, and the function is called again.
    */
   async call<Answer>(
     expected: Expected,
     request: InboundRequest,
     run: (secret: SecretLookup) => Answer | Promise<Answer>,
   ): Promise<Answer> {
-    const { names } = expected
-    await this.#lookUp(typeof names === 'function' ? names(request) : names)
+    await this.#lookUp(typeof expected === 'function' ? expected(request) : expected)
     for (let calls = 1; calls <= MAX_CALLS; calls++) {
       const asked = new Set<string>()
       const unknown = new Set<string>()
@@ -71,7 +63,6 @@ export class RequestSecrets {
       // The result of a call that used a missing secret is not awaited: it might never settle.
       const outcome = await Promise.race([ended, missed.promise])
       if (outcome && unknown.size === 0) {
-        record(expected, asked)
         for (const name of asked) this.#asked.add(name)
         const [settled] = outcome
         if (settled.status === 'rejected') throw settled.reason
@@ -121,14 +112,6 @@ export class RequestSecrets {
       return { error }
     }
   }
-}
-
-/** The oldest names are dropped: names may come from requests. */
-function record(expected: Expected, asked: ReadonlySet<string>): void {
-  const { names } = expected
-  if (typeof names === 'function') return
-  const others = names.filter((name) => !asked.has(name))
-  expected.names = [...asked, ...others].slice(0, Math.max(MIN_KEPT, asked.size))
 }
 
 const valueOf = (found: Found | undefined): string | null =>

@@ -25,7 +25,7 @@ async function signedFor(
   given?: unknown,
 ): Promise<Signed | string> {
   const { signs = 'its verify is a function of this host' } = aboutOf(source.verify)
-  const { names } = source.expected.verify
+  const names = source.expected.verify
   if (!areAllowed) return 'the option inboundTests is off; set it to true in development'
   if (!hasServer(server)) return 'this process has no server'
   if (/[:*]/.test(source.path)) return 'its path has parameters'

@@ -106,7 +106,7 @@ function resolveSource(name: string, source: unknown): Source {
   )
   const { answer, verify, publishAs, deduplicationKey } = resolved
   if (answer !== undefined) assertAnswer(answer, `inbound.${name}.answer.`)
-  const expected = (field: Asking): Expected => ({ names: aboutOf(resolved[field]).secrets ?? [] })
+  const expected = (field: Asking): Expected => aboutOf(resolved[field]).secrets ?? []
   const lowerCased = (names: readonly string[] = []) => names.map((one) => one.toLowerCase())
   return {
     ...resolved,

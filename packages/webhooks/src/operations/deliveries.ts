@@ -29,7 +29,7 @@ import {
 } from '../outbound/delivery/attempt.ts'
 import { tracedAttempt } from '../outbound/delivery/delivery-telemetry.ts'
 import { TEST_EVENT, type DescribedEvent } from '../outbound/described-event.ts'
-import { rowOf } from '../outbound/delivery/attempt-record.ts'
+import { rowOf } from '../outbound/delivery/record-deliveries.ts'
 import { urlProblem, type IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import type { Post } from '../outbound/http/post.ts'
 import { TestInput } from '../schemas.ts'

@@ -30,7 +30,7 @@ import { webhookIdsWithin } from '../tables/webhooks.ts'
 import { operation, hiddenFrom, type Caller } from './caller.ts'
 import { countOf, foundWebhook } from './webhooks.ts'
 import type { Db } from '@svc/core'
-import { unsent, rowOf, type AttemptRecord } from '../outbound/delivery/attempt-record.ts'
+import { unsent, rowOf, type AttemptRecord } from '../outbound/delivery/record-deliveries.ts'
 
 /** Which attempts a caller asks for, without those that are hidden from it. */
 type LogFilter = Omit<ListedDeliveries, 'tenant' | 'payloads'> & ReturnType<typeof hiddenFrom>

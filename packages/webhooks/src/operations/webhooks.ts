@@ -37,7 +37,7 @@ import {
   type DeliveryData,
 } from '../outbound/delivery-queue.ts'
 import type { SigningKeys } from '../outbound/delivery/ed25519.ts'
-import { skippedRows } from '../outbound/delivery/attempt-record.ts'
+import { skippedRows } from '../outbound/delivery/record-deliveries.ts'
 import { urlProblem, type IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import {
   maskedHeaders,

@@ -55,6 +55,10 @@ export type DeliveryJob = Job<DeliveryData>
 export const attemptNumberOf = ({ data, attempt }: DeliveryJob): number =>
   (data.attemptsBefore ?? 0) + attempt
 
+/** Whether the filter of a delivery is not decided yet. A redriven one was, and so was a retried one. */
+export const isUndecided = ({ data, retryCount }: DeliveryJob): boolean =>
+  data.filter !== undefined && data.attemptsBefore === undefined && retryCount === 0
+
 /** How many attempts the delivery of a dead letter has had. */
 export const attemptCountOf = ({ data, attempts }: DeadLetter<DeliveryData>): number =>
   (data.attemptsBefore ?? 0) + attempts

@@ -15,82 +15,55 @@ export async function forgetAttempts(db: Db, id: string): Promise<void> {
   )
 }
 
-/** A webhook whose attempts have all failed for a while. */
+/** An active webhook whose last attempts have all failed. */
 export interface FailingWebhook extends Pick<StoredWebhook, 'id' | 'tenant' | 'url'> {
-  failingSince: Date
+  /** ISO 8601. */
+  failingSince: string
+  failingForSeconds: number
   failedAttempts: number
+  isWarned: boolean
 }
 
 /** How many webhooks one transaction changes. */
 export const PORTION = 50
 
-/**
- * Marks those of these webhooks as warned whose failed attempts span this time, and returns them. A row that
- * another transaction has locked is left to the next failed attempt.
- */
-export async function markWarned(
-  db: Db,
-  ids: string[],
-  warnAfterSeconds: number,
-): Promise<FailingWebhook[]> {
+const FAILING = `id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts",
+  warned_at is not null as "isWarned",
+  extract(epoch from last_failure_at - failing_since)::float8 as "failingForSeconds"`
+
+/** A host may have set parsers in pg that turn timestamps into something else than dates. */
+const asFailing = (row: FailingWebhook): FailingWebhook => ({
+  ...row,
+  failingSince: new Date(row.failingSince).toISOString(),
+})
+
+/** Those of these webhooks that fail. */
+export async function findFailing(db: Db, ids: string[]): Promise<FailingWebhook[]> {
   const { rows } = await db.query(
-    `update svc."__svc.webhooks.registrations" set warned_at = now()
-      where id = any(array(
-        select id from svc."__svc.webhooks.registrations"
-         where id = any($1::uuid[]) and active and warned_at is null
-           and last_failure_at - failing_since >= make_interval(secs => $2)
-         order by id for no key update skip locked))
-     returning id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts"`,
-    [ids, warnAfterSeconds],
+    `select ${FAILING} from svc."__svc.webhooks.registrations"
+      where id = any($1::uuid[]) and active and failing_since is not null`,
+    [ids],
   )
-  // A host may have set parsers in pg that turn timestamps into something else than dates.
-  return rows.map((row: FailingWebhook) => ({ ...row, failingSince: new Date(row.failingSince) }))
+  return rows.map(asFailing)
 }
 
-/**
- * Locks those of these webhooks whose failed attempts span this time, and are so many at least. One that is
- * not marked as warned yet, because its row was locked, is left to the next failed attempt.
- */
-export async function lockFailing(
-  db: Db,
-  ids: string[],
-  failingForSeconds: number,
-  minAttempts: number,
-): Promise<string[]> {
+/** The same, locked. A row that another transaction has locked is left to the next failed attempt. */
+export async function lockFailing(db: Db, ids: string[]): Promise<FailingWebhook[]> {
   const { rows } = await db.query(
-    `select id from svc."__svc.webhooks.registrations"
-      where id = any($1::uuid[]) and active and warned_at is not null and failed_attempts >= $3
-        and last_failure_at - failing_since >= make_interval(secs => $2)
+    `select ${FAILING} from svc."__svc.webhooks.registrations"
+      where id = any($1::uuid[]) and active and failing_since is not null
       order by id for no key update skip locked`,
-    [ids, failingForSeconds, minAttempts],
+    [ids],
   )
-  return rows.map(({ id }: { id: string }) => id)
+  return rows.map(asFailing)
 }
 
-/**
- * Since when a webhook that is disabled now may miss events: the time of an event is the begin of its transaction.
- * That is when the oldest open transaction on this database began, at most five minutes ago: also where one is open
- * whose begin this role may not see, or that is prepared. Every open transaction holds the lock of its virtual id,
- * and everybody may see locks. A session whose transaction has ended since the locks were read is idle.
- */
-const MISSED_SINCE = `
-  greatest(created_at, now() - interval '5 minutes', least(now(), (
-    select case when bool_or(activity.xact_start is null and activity.state is distinct from 'idle')
-                  or exists (select from pg_prepared_xacts where database = current_database())
-                then '-infinity' else min(activity.xact_start) end
-      from pg_locks as lock
-      join pg_stat_activity as activity on activity.pid = lock.pid
-     where lock.locktype = 'virtualxid' and lock.mode = 'ExclusiveLock'
-       and activity.datname = current_database()
-       and coalesce(activity.backend_type, '') not in ('autovacuum worker', 'walsender'))))`
-
-/** Since when a webhook that was disabled may have missed events, as ISO 8601. */
-export async function missedSince(db: Db, id: string): Promise<string | null> {
-  const { rows } = await db.query(
-    `select to_json(missed_since) #>> '{}' as since from svc."__svc.webhooks.registrations" where id = $1`,
-    [id],
+/** Marks webhooks that are locked as warned of. */
+export async function markWarned(db: Db, ids: string[]): Promise<void> {
+  await db.query(
+    `update svc."__svc.webhooks.registrations" set warned_at = now() where id = any($1::uuid[])`,
+    [ids],
   )
-  return (rows[0] as { since: string | null }).since
 }
 
 /** Returns those that were active until now. */
@@ -102,7 +75,7 @@ export async function deactivateWebhooks(
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set active = false, disabled_at = now(), disabled_reason = $2, probe_after = null,
-            missed_since = ${MISSED_SINCE}, updated_at = now()
+            updated_at = now()
       where id in (select id from svc."__svc.webhooks.registrations"
                     where id = any($1::uuid[]) and active order by id for no key update)
      returning ${COLUMNS}, failed_attempts as "failedAttempts"`,
@@ -134,11 +107,11 @@ export async function findAddresses(
 
 const PROBE_DUE_AT = 'coalesce(probe_after, disabled_at + make_interval(secs => $1))'
 
-/** A portion of the disabled webhooks whose probe is due, those that have waited longest. No other process takes them for `leaseSeconds`. */
+/** A portion of the disabled webhooks whose probe is due, those that have waited longest. No other process takes them for `turnSeconds`. */
 export async function takeProbes(
   db: Db,
   probeEverySeconds: number,
-  leaseSeconds: number,
+  turnSeconds: number,
 ): Promise<string[]> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations" set probe_after = now() + make_interval(secs => $2)
@@ -148,7 +121,7 @@ export async function takeProbes(
            and ${PROBE_DUE_AT} <= now()
          order by ${PROBE_DUE_AT}, id limit ${PORTION} for no key update skip locked))
      returning id`,
-    [probeEverySeconds, leaseSeconds],
+    [probeEverySeconds, turnSeconds],
   )
   return rows.map(({ id }: { id: string }) => id)
 }
@@ -164,7 +137,6 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
             last_success_at = last_success_at - make_interval(secs => $1),
             last_failure_at = last_failure_at - make_interval(secs => $1),
             disabled_at = disabled_at - make_interval(secs => $1),
-            missed_since = missed_since - make_interval(secs => $1),
             probe_after = probe_after - make_interval(secs => $1)
       where id in (select id from svc."__svc.webhooks.registrations"
                     where failing_since is not null or disabled_reason = 'failing'
@@ -175,23 +147,23 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
 
 /**
  * The probes of these webhooks have ended, or could not begin: the next ones are due after so many seconds,
- * or when they were. Returns those whose rows another transaction has locked: they keep their leases.
+ * or when they were. Returns those whose rows another transaction has locked: they keep their turns.
  */
 export async function endProbes(db: Db, ids: string[], seconds: number): Promise<string[]> {
   if (ids.length === 0) return []
   const { rows } = await db.query(
-    `with leased as materialized (
+    `with begun as materialized (
        select id from svc."__svc.webhooks.registrations"
         where id = any($1::uuid[]) and probe_after > now() + make_interval(secs => $2)
      ), free as materialized (
        select id from svc."__svc.webhooks.registrations"
-        where id in (select id from leased) order by id for no key update skip locked
+        where id in (select id from begun) order by id for no key update skip locked
      ), ended as (
        update svc."__svc.webhooks.registrations"
           set probe_after = now() + make_interval(secs => $2)
         where id in (select id from free)
      )
-     select id from leased where id not in (select id from free)`,
+     select id from begun where id not in (select id from free)`,
     [ids, seconds],
   )
   return rows.map(({ id }: { id: string }) => id)

@@ -1,8 +1,9 @@
 /** The columns of webhooks that hold secrets, as they are stored. */
-import type { Db } from '@svc/core'
+import type { Cipher, Core, Db } from '@svc/core/internal'
+import { isCurrent, open, seal } from './sealed-columns.ts'
 
 /** The stored form of a webhook's secrets. */
-export interface StoredSecrets {
+interface StoredSecrets {
   id: string
   secret: string
   /** Newest first, with those that have expired. */
@@ -14,7 +15,7 @@ export interface StoredSecrets {
  * Secrets in the order of their ids, from the one after `after` on. No other transaction can change
  * them meanwhile.
  */
-export async function lockSecretColumns(
+async function lockSecretColumns(
   db: Db,
   after: string | null,
   limit: number,
@@ -34,7 +35,7 @@ export async function lockSecretColumns(
   }))
 }
 
-export async function updateSecretColumns(
+async function updateSecretColumns(
   db: Db,
   id: string,
   { secret, previousSecrets, headers }: Omit<StoredSecrets, 'id'>,
@@ -48,6 +49,31 @@ export async function updateSecretColumns(
       where id = $1`,
     [id, secret, JSON.stringify(previousSecrets), headers && JSON.stringify(headers)],
   )
+}
+
+const BATCH = 200
+
+/**
+ * Brings the secrets of all webhooks under the first key of the option `encryption`. Returns how many webhooks were
+ * written. Each batch is a transaction of its own.
+ */
+export async function reencryptWebhooks(core: Core): Promise<number> {
+  let written = 0
+  for (let after: string | null = null; ;) {
+    const batch = await core.transaction((db) => reencryptBatch(core.cipher, db, after))
+    written += batch.written
+    if (batch.last === undefined) return written
+    after = batch.last
+  }
+}
+
+async function reencryptBatch(cipher: Cipher, db: Db, after: string | null) {
+  const rows = await lockSecretColumns(db, after, BATCH)
+  const old = rows.filter((row) => !isCurrent(cipher, row))
+  for (const row of old) {
+    await updateSecretColumns(db, row.id, seal(cipher, row.id, open(cipher, row.id, row)))
+  }
+  return { last: rows.at(-1)?.id, written: old.length }
 }
 
 /** A secret that was replaced and still signs. */

@@ -120,7 +120,7 @@ t.test('a success forgets the failures that other processes counted', async (t) 
   t.equal(await statusOf(there, key), 200)
   for (let i = 0; i < 4; i++) t.equal(await statusOf(here, `${keyPrefix}${i}`), 401)
 
-  const failures = 'select key from svc."__svc.kv"'
+  const failures = 'select prefix from svc."__svc.auth.failing_prefixes"'
   await until(async () => {
     t.equal(await statusOf(there, key), 200)
     return (await app.svc.database.query(failures)).rows.length === 0

@@ -33,7 +33,9 @@ t.test('a success forgets the failures before it', async (t) => {
     }
     t.equal((await ask('GET', '/me', { key })).status, 200)
   }
-  const { rows } = await app.svc.database.query('select key from svc."__svc.kv"')
+  const { rows } = await app.svc.database.query(
+    'select prefix from svc."__svc.auth.failing_prefixes"',
+  )
   t.same(rows, [])
 })
 
@@ -45,7 +47,10 @@ t.test('a request without exactly one key is not counted as a failure', async (t
   for (const headers of [{}, twice, both, { authorization: 'Basic eA==' }, { 'x-api-key': '' }]) {
     t.equal((await ask('GET', '/me', { key: null, headers })).status, 401)
   }
-  t.same((await app.svc.database.query('select key from svc."__svc.kv"')).rows, [])
+  t.same(
+    (await app.svc.database.query('select prefix from svc."__svc.auth.failing_prefixes"')).rows,
+    [],
+  )
 })
 
 t.test('a key shorter than a prefix is its own prefix, whatever its characters', async (t) => {
@@ -70,7 +75,10 @@ t.test('a text that no key can be is refused, and counts for no prefix', async (
     const answer = await ask('POST', '/_auth/verify', { body: { key: text } })
     t.match(answer, { status: 200, body: refused }, JSON.stringify(text))
   }
-  t.same((await app.svc.database.query('select key from svc."__svc.kv"')).rows, [])
+  t.same(
+    (await app.svc.database.query('select prefix from svc."__svc.auth.failing_prefixes"')).rows,
+    [],
+  )
   t.equal((await ask('GET', '/me', { key })).status, 200)
 })
 

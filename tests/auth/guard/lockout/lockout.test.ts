@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import t, { type Test as Tap } from 'tap'
 import { Lockout } from '../../../../packages/auth/src/guard/lockout/lockout.ts'
-import { countFailure, sweepFailures } from '../../../../packages/auth/src/tables/lockouts.ts'
+import {
+  countFailure,
+  shiftFailures,
+  sweepFailures,
+} from '../../../../packages/auth/src/tables/lockouts.ts'
 import { startHost } from '../../support/host.ts'
 import { watchStatements } from '../../support/statements.ts'
 
@@ -19,18 +24,7 @@ async function twoLimiters(t: Tap) {
   /** Makes what was counted `seconds` older. */
   const age = async (seconds: number) => {
     clock.ms += seconds * 1000
-    await database.query(
-      `update svc."__svc.kv" set expires_at = expires_at - make_interval(secs => $1),
-         value = case when value ? 'failures' then jsonb_build_object('failures', (
-           select jsonb_agg(to_jsonb(failure::float8 - $1))
-             from jsonb_array_elements(value -> 'failures') as failure)) else value end`,
-      [seconds],
-    )
-    await database.query(
-      `update svc."__svc.auth.failing_prefixes"
-          set expires_at = expires_at - make_interval(secs => $1)`,
-      [seconds],
-    )
+    await shiftFailures(database, seconds)
   }
   return { app, database, here, there, age }
 }
@@ -98,9 +92,9 @@ t.test('a failure of another process is read however late its transaction commit
   const state = await here.recordSuccess(PREFIX)
   const slow = await database.connect()
   await slow.query('begin')
-  await countFailure(slow, PREFIX, 'a', limit)
+  await countFailure(slow, PREFIX, randomUUID(), limit)
   // Later transactions commit, and polls pass, while the first is open.
-  await countFailure(app.svc.database, 'svc_efgh', 'b', limit)
+  await countFailure(app.svc.database, 'svc_efgh', randomUUID(), limit)
   await here.refresh()
   await here.refresh()
   t.equal(state.needsDatabaseCheck, false)

@@ -3,7 +3,7 @@ import type { Result } from '@svc/core/internal'
 import {
   rowsOf,
   type AttemptRecord,
-} from '../../../../packages/webhooks/src/outbound/delivery/attempt-record.ts'
+} from '../../../../packages/webhooks/src/outbound/delivery/record-deliveries.ts'
 import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery-queue.ts'
 
 const createdAt = new Date('2030-01-31T12:00:00Z')

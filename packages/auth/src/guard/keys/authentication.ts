@@ -2,10 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Core } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'
-import { writeLastUsed } from '../../tables/api-keys.ts'
+import { shiftKeyTimes, writeLastUsed } from '../../tables/api-keys.ts'
 import { KEYS_CHANGED, readKeyChanges, tenantOfChange } from '../../tables/key-changes.ts'
-import { shiftTimes } from '../../tables/time-shift.ts'
-import { sweepFailures } from '../../tables/lockouts.ts'
+import { shiftFailures, sweepFailures } from '../../tables/lockouts.ts'
 import { addUsage, sweepUsage } from '../../tables/usage.ts'
 import { findEndedTransactions } from '../../tables/transactions.ts'
 import { Allowances } from '../../limits/allowances.ts'
@@ -14,7 +13,7 @@ import type { AuthSettings } from '../../options.ts'
 import type { ScopeNames } from '../../scopes.ts'
 import { UsageCounter } from '../../usage/usage-counter.ts'
 import { Lockout } from '../lockout/lockout.ts'
-import { sweepWindows } from '../../tables/allowances.ts'
+import { shiftAllowances, sweepWindows } from '../../tables/allowances.ts'
 import { Authenticator } from './authenticator.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
 import { CacheLease } from './cache-lease.ts'
@@ -113,8 +112,8 @@ export async function createAuthentication(
   const parts = { keyCache, lease, bootstrapKey, failures, lockout, plans, limitsOf, letters }
   const authenticator = new Authenticator(parts)
 
+  for (const rows of [shiftKeyTimes, shiftAllowances, shiftFailures]) core.onAdvance({ rows })
   core.onAdvance({
-    rows: shiftTimes,
     async memory(seconds) {
       aheadMs += seconds * 1000
       keyCache.forgetAll()

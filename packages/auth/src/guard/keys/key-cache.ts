@@ -10,7 +10,6 @@ import { satisfies, type Scope } from '../../scopes.ts'
 import { usageOf, type KeyUsage } from '../../usage/usage-counter.ts'
 import type { PrefixState } from '../lockout/lockout.ts'
 import type { Requirement } from '../policy/route-policy.ts'
-import { createLookupBudget, type TokenBucket } from './token-bucket.ts'
 
 /**
  * The caller: `request.auth`. All requests of a key share it, and therefore it is frozen.
@@ -134,12 +133,8 @@ export interface Presented {
   readonly format: KeyFormat
 }
 
-/** Reads one key from Postgres by its hash, within a budget of its own or that of its format. */
-export type LookUp = (
-  hash: string,
-  presented: Presented,
-  budget?: TokenBucket,
-) => Promise<LookupResult | ForNow>
+/** Reads one key from Postgres by its hash, within the budget of its format. */
+export type LookUp = (hash: string, presented: Presented) => Promise<LookupResult | ForNow>
 
 /** How many valid keys are remembered at most. The half of them that was used last is kept. */
 const MAX_VALID_KEYS = 200_000
@@ -149,13 +144,6 @@ const MAX_REJECTED_KEYS = 10_000
  * an import: such a key is accepted within that time.
  */
 const UNKNOWN_MS = 900
-
-interface Changing {
-  /** How many open transactions have changed the key. */
-  transactions: number
-  /** Each request with it queries Postgres: a busy key must not use up the budget of all others. */
-  readonly budget: TokenBucket
-}
 
 interface PendingLookup {
   result: Promise<LookupResult>
@@ -170,8 +158,8 @@ export class KeyCache {
   /** Until when the keys without a row are remembered. */
   #unknown = new BoundedMap<number>(MAX_REJECTED_KEYS)
   #pending = new Map<string, PendingLookup>()
-  /** Keys that open transactions have changed. No result about such a key is remembered. */
-  #changing = new Map<string, Changing>()
+  /** Keys that open transactions have changed, and how many. No result about such a key is remembered. */
+  #changing = new Map<string, number>()
   #lookUp: LookUp
   #now: () => number
 
@@ -192,8 +180,7 @@ export class KeyCache {
   /** Concurrent lookups of one key share one query. Rejected keys need none for a while. */
   async find(hash: string, presented: Presented): Promise<LookupResult> {
     // A lookup that was sent before the commit must not answer a request that came after it.
-    const changing = this.#changing.get(hash)
-    if (changing) return resultOf(await this.#lookUp(hash, presented, changing.budget))
+    if (this.#changing.has(hash)) return resultOf(await this.#lookUp(hash, presented))
     const remembered = this.#valid.get(hash) ?? this.#rejected.get(hash)
     if (remembered) return remembered
     if ((this.#unknown.get(hash) ?? 0) > this.#now()) return UNKNOWN_KEY
@@ -225,9 +212,7 @@ export class KeyCache {
   /** A transaction that is still open has changed these keys. */
   beginChange(hashes: readonly string[]): void {
     for (const hash of hashes) {
-      const changing = this.#changing.get(hash)
-      if (changing) changing.transactions++
-      else this.#changing.set(hash, { transactions: 1, budget: createLookupBudget() })
+      this.#changing.set(hash, (this.#changing.get(hash) ?? 0) + 1)
     }
     this.forget(hashes)
   }
@@ -235,8 +220,9 @@ export class KeyCache {
   /** The transaction has ended. */
   endChange(hashes: readonly string[]): void {
     for (const hash of hashes) {
-      const changing = this.#changing.get(hash)
-      if (changing && --changing.transactions === 0) this.#changing.delete(hash)
+      const left = (this.#changing.get(hash) ?? 0) - 1
+      if (left > 0) this.#changing.set(hash, left)
+      else this.#changing.delete(hash)
     }
     this.forget(hashes)
   }

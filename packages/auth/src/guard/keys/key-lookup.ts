@@ -35,7 +35,8 @@ export function createKeyLookup(parts: KeyLookupParts): LookUp {
   const { db, budgets, foreignKeys } = parts
 
   const findKey = batchLookup((hashes) => findKeysByHash(db, hashes))
-  return async (hash, { text, format }, budget = budgets[format]) => {
+  return async (hash, { text, format }) => {
+    const budget = budgets[format]
     if (!budget.take()) throw new CannotDecide('too many unknown keys to look up')
     const key = await findKey(hash)
     const foreign =

@@ -33,8 +33,7 @@ export class TokenBucket {
 const LOOKUPS_AT_ONCE = 2000
 const LOOKUPS_PER_SECOND = 500
 
-export const createLookupBudget = (): TokenBucket =>
-  new TokenBucket(LOOKUPS_AT_ONCE, LOOKUPS_PER_SECOND)
+const createLookupBudget = (): TokenBucket => new TokenBucket(LOOKUPS_AT_ONCE, LOOKUPS_PER_SECOND)
 
 /**
  * More than a process has requests: nothing but a lookup tells a key that was imported from any other text, so a

@@ -7,7 +7,7 @@ import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { KEPT_BYTES, type Post } from '../http/post.ts'
 import { onlyFields } from '../settings/fields.ts'
 import type { AnyTransform } from '../transforms/transform.ts'
-import { unsent, type AttemptRecord } from './attempt-record.ts'
+import { unsent, type AttemptRecord } from './record-deliveries.ts'
 import { maskedAnswer, SHORTEST_SECRET } from './echoed-secrets.ts'
 import {
   plainRequest,

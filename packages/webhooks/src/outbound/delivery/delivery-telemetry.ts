@@ -7,7 +7,7 @@ import {
   type WorkerTelemetry,
 } from '@svc/core/internal'
 import type { AttemptStep } from './attempt.ts'
-import type { AttemptRecord } from './attempt-record.ts'
+import type { AttemptRecord } from './record-deliveries.ts'
 import { attemptNumberOf, type DeliveryData } from '../delivery-queue.ts'
 
 interface Prepared {

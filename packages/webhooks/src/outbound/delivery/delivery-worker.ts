@@ -11,18 +11,31 @@ import {
 } from '@svc/core/internal'
 import { insertLogRows } from '../../tables/delivery-log.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
-import { QUEUE, attemptNumberOf, type DeliveryData, type DeliveryJob } from '../delivery-queue.ts'
+import {
+  QUEUE,
+  attemptNumberOf,
+  isUndecided,
+  type DeliveryData,
+  type DeliveryJob,
+} from '../delivery-queue.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
-import { unsent, skippedRows, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
-import { isUndecided, UndecidedDeliveries } from './undecided-deliveries.ts'
+import { UndecidedDeliveries } from './undecided-deliveries.ts'
 import { KnownWebhooks, prepareDeliveries, type PreparedDelivery } from './prepare-deliveries.ts'
 import type { Probes } from './probe.ts'
-import { attempts, hasReached, isGone, recordDeliveries } from './record-deliveries.ts'
+import {
+  attempts,
+  hasReached,
+  isGone,
+  recordDeliveries,
+  skippedRows,
+  unsent,
+  type AttemptRecord,
+} from './record-deliveries.ts'
 
 const READ_AGAIN_MS = 1000
 /** Large payloads in memory at a time: each is there as text and as the body that is sent. */

@@ -18,11 +18,10 @@ import {
 } from '../../tables/webhooks-for-delivery.ts'
 import { QUEUE, waitingOf, attemptCountOf, type DeliveryData } from '../delivery-queue.ts'
 import { TEST_EVENT } from '../described-event.ts'
-import { rowOf, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { tracedAttempt } from './delivery-telemetry.ts'
-import { insertAccepted } from './record-deliveries.ts'
+import { insertAccepted, rowOf, type AttemptRecord } from './record-deliveries.ts'
 import type { Delivery } from './request.ts'
 import type { Post } from '../http/post.ts'
 import { reactivate, reactivateIn } from '../health/disable-and-resume.ts'
@@ -77,9 +76,9 @@ export class Probes {
     await this.end(db, again)
     // No second probe begins while one may be under way, in whichever process.
     const longestSeconds = this.#settings.deliveryTimeoutMs / 1000 + PROBE_MARGIN_SECONDS
-    const leaseSeconds = Math.max(this.#everySeconds, longestSeconds)
+    const turnSeconds = Math.max(this.#everySeconds, longestSeconds)
     for (let portions = 0; portions < MOST_PORTIONS && !stopping.aborted; portions++) {
-      const ids = await takeProbes(db, this.#everySeconds, leaseSeconds)
+      const ids = await takeProbes(db, this.#everySeconds, turnSeconds)
       await this.#probeAll(ids, stopping)
       if (ids.length < PORTION) return
     }

@@ -23,10 +23,6 @@ const MOST_IN_SLOTS = 4
 /** About how long a decision takes, with the attempt that follows it. */
 const DECISION_MS = 20
 
-/** Whether the filter of a delivery is not decided yet. A redriven one was, and so was a retried one. */
-export const isUndecided = ({ data, retryCount }: DeliveryJob): boolean =>
-  data.filter !== undefined && data.attemptsBefore === undefined && retryCount === 0
-
 export class UndecidedDeliveries {
   #core: Pick<Core, 'db' | 'log'>
   #deferred = new DeferredFilters()

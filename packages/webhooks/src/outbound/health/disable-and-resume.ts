@@ -2,7 +2,7 @@
 import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
 import { findLastFailures } from '../../tables/delivery-log.ts'
 import { publishLifecycle } from '../lifecycle-events.ts'
-import { deactivateWebhooks, missedSince } from '../../tables/webhook-health.ts'
+import { deactivateWebhooks } from '../../tables/webhook-health.ts'
 import { auditChange } from '../audit.ts'
 import { pause, resume } from '../pause.ts'
 import { MOST_COUNTED, waitingOf, QUEUE } from '../delivery-queue.ts'
@@ -93,9 +93,11 @@ export async function resumeFailing(
   after: StoredWebhook,
   by: 'probe' | 'operator',
 ): Promise<void> {
-  const { id, disabledAt } = before
-  const since = await missedSince(db, id)
-  const missed = since === null ? null : await recoverMissed(core, db, id, since)
+  const { id, disabledAt, createdAt } = before
+  const missed =
+    disabledAt === null
+      ? null
+      : await recoverMissed(core, db, id, missedSince(disabledAt, createdAt))
   const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
   const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
   await publishLifecycle(core, db, 'svc.webhook.recovered', [
@@ -103,4 +105,13 @@ export async function resumeFailing(
   ])
   await core.queues.makeDue(db, QUEUE, id)
   await resume(core, db, after)
+}
+
+/** A publish before the disabling may commit after it: its event has the time at which its transaction began. */
+const LONGEST_PUBLISH_MS = 300_000
+
+/** Since when a webhook may have missed events. Those that it has a delivery of are told apart by their ids. */
+function missedSince(disabledAt: string, createdAt: string): string {
+  const ms = Math.max(Date.parse(disabledAt) - LONGEST_PUBLISH_MS, Date.parse(createdAt))
+  return new Date(ms).toISOString()
 }

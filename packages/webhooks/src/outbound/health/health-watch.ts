@@ -6,11 +6,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Core, Db } from '@svc/core/internal'
 import { rollUpRecent, type Working } from '../../tables/stats.ts'
-import { lockFailing, markWarned, PORTION } from '../../tables/webhook-health.ts'
+import {
+  findFailing,
+  lockFailing,
+  markWarned,
+  PORTION,
+  type FailingWebhook,
+} from '../../tables/webhook-health.ts'
 import { QUEUE } from '../delivery-queue.ts'
 import { findLastFailures } from '../../tables/delivery-log.ts'
 import { publishLifecycle } from '../lifecycle-events.ts'
-import type { AutoDisable } from './auto-disable-options.ts'
+import { verdictOf, type AutoDisable } from './auto-disable.ts'
 import { disable, reactivate } from './disable-and-resume.ts'
 
 /** How long after an attempt results are counted: it is recorded by then, with others of its time. */
@@ -104,36 +110,40 @@ export class HealthWatch {
   async #judge(ids: string[]): Promise<void> {
     const settings = this.#autoDisable
     if (settings === null) return
+    const warns = (webhook: FailingWebhook) => verdictOf(webhook, settings).warns
+    const disables = (webhook: FailingWebhook) => verdictOf(webhook, settings).disables
     for (let start = 0; start < ids.length; start += PORTION) {
-      const portion = ids.slice(start, start + PORTION)
+      const found = await findFailing(this.#core.db, ids.slice(start, start + PORTION))
+      const due = found.filter((one) => warns(one) || disables(one)).map(({ id }) => id)
+      if (due.length === 0) continue
       await this.#core.transaction(async (db) => {
-        await this.#warn(db, portion, settings)
-        await this.#disable(db, portion, settings)
+        const failing = await lockFailing(db, due)
+        await this.#warn(db, failing.filter(warns))
+        await this.#disable(db, failing.filter(disables))
       })
     }
   }
 
-  async #warn(db: Db, given: string[], { warnAfterSeconds }: AutoDisable): Promise<void> {
-    const warned = await markWarned(db, given, warnAfterSeconds)
+  async #warn(db: Db, warned: FailingWebhook[]): Promise<void> {
     if (warned.length === 0) return
     const ids = warned.map(({ id }) => id)
+    await markWarned(db, ids)
     const lastErrors = await findLastFailures(db, ids)
     const payloads = warned.map(({ id, tenant, url, failingSince, failedAttempts }) => ({
       webhookId: id,
       tenant,
       url,
-      failingSince: failingSince.toISOString(),
+      failingSince,
       failedAttempts,
       lastError: lastErrors.get(id) ?? null,
     }))
     await publishLifecycle(this.#core, db, 'svc.webhook.failing', payloads)
   }
 
-  async #disable(db: Db, ids: string[], settings: AutoDisable): Promise<void> {
-    const { failingForSeconds, minAttempts } = settings
-    const failing = await lockFailing(db, ids, failingForSeconds, minAttempts)
+  async #disable(db: Db, failing: FailingWebhook[]): Promise<void> {
     if (failing.length === 0) return
-    await disable(this.#core, db, failing, 'failing')
+    const ids = failing.map(({ id }) => id)
+    await disable(this.#core, db, ids, 'failing')
     this.#core.afterCommit(db, () => this.#core.queues.recipientsChanged(QUEUE))
   }
 }

@@ -1,3 +1,4 @@
+/** When a failing webhook is reported and disabled: the option of the host, and what follows from it. */
 import { InvalidOption } from '@svc/core'
 import {
   isIntegerFrom,
@@ -67,3 +68,21 @@ export function resolveAutoDisable(given: unknown): AutoDisable | null {
     `svcWebhooks: the option "autoDisable.warnAfterSeconds" must be at most failingForSeconds, ${settled.failingForSeconds}, got ${settled.warnAfterSeconds}`,
   )
 }
+
+/** What the counted attempts say of a webhook. */
+export interface FailingFacts {
+  /** From the first failed attempt since the last success to the last one. */
+  failingForSeconds: number
+  failedAttempts: number
+  /** Whether `svc.webhook.failing` was published of it since the last success. */
+  isWarned: boolean
+}
+
+/** What follows when an attempt of the webhook has failed. One that is disabled was warned of before, or is now. */
+export const verdictOf = (
+  { failingForSeconds, failedAttempts, isWarned }: FailingFacts,
+  rules: AutoDisable,
+): { warns: boolean; disables: boolean } => ({
+  warns: !isWarned && failingForSeconds >= rules.warnAfterSeconds,
+  disables: failingForSeconds >= rules.failingForSeconds && failedAttempts >= rules.minAttempts,
+})
