@@ -78,8 +78,10 @@ export async function sendSample(
   if (typeof signed === 'string') throw new NotTestable(signed)
   const { url = pathOf(source, server), headers, payload } = signed
   const marked = { ...headers, 'x-svc-test': 'true' }
-  const answer = await sampling.run(true, () =>
-    server.inject({ method: 'POST', url, headers: marked, payload }),
+  // What `inject` returns begins when it is awaited: in here.
+  const answer = await sampling.run(
+    true,
+    async () => await server.inject({ method: 'POST', url, headers: marked, payload }),
   )
   const { statusCode, body: text } = answer
   const { status, eventId = null } = answered(text)
