@@ -176,7 +176,9 @@ function SampleDialog({
       ) : (
         <Note kind="info">No sample can be sent: {problem}.</Note>
       )}
-      <TextArea label="Body, as JSON" mono hint="Empty: a small example." {...draft.field} />
+      {problem === null && (
+        <TextArea label="Body, as JSON" mono hint="Empty: a small example." {...draft.field} />
+      )}
       {result && (
         <section class="result" aria-label="Result" aria-live="polite">
           <p>
