@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Access } from '@svc/console'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../support/until.ts'
+import { until, untilCount } from '../support/until.ts'
 import { startHost } from './support/host.ts'
 
 const startWith = (t: Parameters<typeof startHost>[0], access: () => unknown, rest: object = {}) =>
@@ -209,10 +209,7 @@ t.test('events about keys are for who may see keys', async (t) => {
     tenant: 'acme',
   })
   const { id: keyId } = await keyOf(['read'], 'acme')
-  const [attempt] = await until(
-    () => app.svc.webhooks.listDeliveries(id),
-    (attempts) => attempts.length === 1,
-  )
+  const [attempt] = await untilCount(1, () => app.svc.webhooks.listDeliveries(id))
   const { eventId, deliveryId } = attempt!
   const lists = [
     ['events.list', { limit: 1 }],
@@ -273,10 +270,7 @@ t.test('events about keys are for who may see keys', async (t) => {
     () => visitor().call('webhooks.get', { id }),
     ({ body }) => body.lastSuccessAt !== null,
   )
-  await until(
-    () => counted(visitor()),
-    (attempts) => attempts === 1,
-  )
+  await until(async () => (await counted(visitor())) === 1)
   for (const [call, input] of lists) {
     t.equal((await visitor().call(call, input)).body.items.length, 1, call)
   }

@@ -7,7 +7,7 @@ import { receiver as openReceiver } from '@svc/testing'
 import { CALLS } from '../../packages/console/src/calls/calls.ts'
 import type { CallName, Right } from '../../packages/console/src/contract.ts'
 import { RIGHTS } from '../../packages/console/src/rights.ts'
-import { until } from '../support/until.ts'
+import { untilCount } from '../support/until.ts'
 import { ATTACKS, SECRET, type Victim } from './support/attacks.ts'
 import { FROM_PAGE, startHost, type Host } from './support/host.ts'
 
@@ -49,14 +49,8 @@ async function makeVictim(t: Test, { app, keyOf, signIn }: Host): Promise<Victim
     label: SECRET,
   })
   await app.inject({ method: 'POST', url: '/hook', payload: { note: SECRET } })
-  const [attempt] = await until(
-    () => webhooks.listDeliveries(webhookId),
-    (attempts) => attempts.length === 1,
-  )
-  const [request] = await until(
-    () => webhooks.listInbound(),
-    (requests) => requests.length === 1,
-  )
+  const [attempt] = await untilCount(1, () => webhooks.listDeliveries(webhookId))
+  const [request] = await untilCount(1, () => webhooks.listInbound())
   const { id: keyId, key } = await keyOf(['admin'], 'acme')
   const { userId } = await app.svc.auth.getApiKey(keyId)
   await signIn(key)

@@ -1,7 +1,7 @@
 /** What lists of the console do not show is not read. */
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../support/until.ts'
+import { untilCount } from '../support/until.ts'
 import { startHost } from './support/host.ts'
 
 t.test('the payloads of attempts in lists are not read', async (t) => {
@@ -10,10 +10,7 @@ t.test('the payloads of attempts in lists are not read', async (t) => {
   const { app, signIn } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
   const { id: webhookId } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'] })
   await app.svc.events.publish('order.created', { item: 'book' }, { id: 'order-1' })
-  const [attempt] = await until(
-    () => app.svc.webhooks.listDeadLetters(webhookId),
-    ({ length }) => length === 1,
-  )
+  const [attempt] = await untilCount(1, () => app.svc.webhooks.listDeadLetters(webhookId))
   t.strictSame(attempt?.payload, { item: 'book' })
   t.match(await app.svc.webhooks.listDeliveries({ payloads: false }), [
     { payload: null, eventId: 'order-1' },
@@ -47,10 +44,7 @@ t.test('a page of inbound requests is bounded by the bytes of its bodies', async
     const headers = { 'content-type': 'application/json' }
     await app.inject({ method: 'POST', url: '/hook', headers, payload })
   }
-  await until(
-    () => app.svc.webhooks.listInbound({ bodyBytes: 0 }),
-    ({ length }) => length === 3,
-  )
+  await untilCount(3, () => app.svc.webhooks.listInbound({ bodyBytes: 0 }))
   const page = await signIn()
   const lettersOf = (items: { body: string }[]) => items.map(({ body }) => body[1])
   const { body: first } = await page.call('inbound.list')

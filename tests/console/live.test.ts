@@ -40,10 +40,7 @@ t.test('a page hears what changes within the reach and the rights of its session
   t.equal(operator.answer.headers['cache-control'], 'no-store')
   const link = await app.svc.console.portalLink({ tenant: 'acme' })
   const tenant = await listen(t, host, (await host.follow(link)).cookie)
-  await until(
-    async () => operator.heard.text,
-    (text) => text !== '',
-  )
+  await until(() => operator.heard.text !== '')
 
   const register = (tenant: string | null) =>
     app.svc.webhooks.register({ url: 'https://a.example/', events: ['*'], tenant })
@@ -67,10 +64,7 @@ t.test('a page hears what changes within the reach and the rights of its session
 
   await page.end()
   await operator.hears('session')
-  await until(
-    async () => operator.heard.hasEnded,
-    (hasEnded) => hasEnded,
-  )
+  await until(() => operator.heard.hasEnded)
   t.notOk(tenant.heard.hasEnded)
 })
 
@@ -83,10 +77,7 @@ t.test('the stream of a page ends with its session, whichever process ended it',
   const bob = await listen(t, host, (await follow('bob')).cookie)
   t.same(await other.app.svc.console.endSessions({ userId: 'ada' }), { ended: 1 })
   await ada.hears('session')
-  await until(
-    async () => ada.heard.hasEnded,
-    (hasEnded) => hasEnded,
-  )
+  await until(() => ada.heard.hasEnded)
   t.notOk(bob.heard.hasEnded)
 })
 
@@ -116,10 +107,7 @@ t.test('nobody listens without a session, and a host that closes ends the stream
   t.equal((await host.ask('GET', '/console/api/live', { headers: foreign })).status, 403)
   const stream = await listen(t, host, page.cookie)
   await host.app.close()
-  await until(
-    async () => stream.heard.hasEnded,
-    (hasEnded) => hasEnded,
-  )
+  await until(() => stream.heard.hasEnded)
   t.match(stream.heard.text, '"session"')
 })
 

@@ -30,7 +30,7 @@ import type {} from '@svc/auth'
 import { securityHeaders } from './page/headers.ts'
 import { readPage, type PageFiles } from './page/page-files.ts'
 import { apiRoutes } from './routes/api.ts'
-import { pageRoutes } from './routes/page.ts'
+import { pageRoutes, takeMalformedPaths } from './routes/page.ts'
 import { portalRoutes } from './routes/portal.ts'
 import { tokenOf } from './access/sender.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -77,6 +77,7 @@ async function mount(
     sweepSessions(core.db),
   )
   core.onAdvance({ rows: shiftSessionExpiry })
+  takeMalformedPaths(app, parts.base)
   const setHeaders = securityHeaders(settings.frameAncestors)
   await app.register(
     async (child) => {

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { bringToLife, lively, type Life } from './support/life.ts'
 import {
   goTo,
@@ -98,6 +98,8 @@ const DIALOGS = ({ failing, keyId, userId }: Life): [string, string | RegExp][] 
   ['deliveries', 'Recover'],
   ['events', 'Read the feed'],
   ['inbound', 'shop'],
+  ['inbound', 'Test shop'],
+  ['inbound', 'Test partner'],
   ['users', 'New user'],
   [`users/${userId}`, 'Delete'],
   ['keys', 'New key'],
@@ -152,10 +154,7 @@ async function staysAPage(t: Test, visit: Visit) {
     long: 'x'.repeat(1_500_000),
   }
   await svc.events.publish('order.created', payload)
-  const [letter] = await until(
-    () => svc.webhooks.listDeadLetters(id),
-    (letters) => letters.length === 1,
-  )
+  const [letter] = await untilCount(1, () => svc.webhooks.listDeadLetters(id))
   const page = await visit.signedIn({ viewport: NARROW })
   const paths = [
     'webhooks',
@@ -227,6 +226,9 @@ t.test('a tenant sees its own rows, under the name and the colour of the host', 
       await screenshot(page, 'portal-verify-1440-light')
       await goTo(page, `webhooks/${failing}/nothing`)
       await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      await page.goto(`${visit.url}/console/webhooks/%E0%A4%A`)
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      t.equal((await fetch(`${visit.url}/hooks/%E0%A4%A`)).status, 400, 'the host’s own are left')
     },
   )
 })
@@ -243,10 +245,17 @@ t.test('a portal that is part of another page has nothing around its screens', a
     await page.goto(new URL(link, visit.url).href)
     for (const time of ['at first', 'after a reload']) {
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      const isTold = page.evaluate(
+        `new Promise((told) => addEventListener('message', ({ data }) =>
+          data.svcConsoleHeight === document.querySelector('main').offsetHeight && told(true)))`,
+      )
+      await page.setViewportSize(NARROW)
+      t.ok(await isTold, 'the page around it can give it its height')
       t.equal(await page.getByRole('navigation').count(), 0, time)
       t.equal(await page.getByRole('button', { name: /Sign out|Go to|Menu/ }).count(), 0, time)
       const scheme = await page.evaluate('getComputedStyle(document.documentElement).colorScheme')
       t.equal(scheme, 'dark', time)
+      await page.setViewportSize(WIDE)
       await page.reload()
     }
     await settled(page)

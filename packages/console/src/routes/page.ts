@@ -1,5 +1,6 @@
 /** The page and its files. */
 import { withOwnAccess } from '@svc/core/internal'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Asset, PageFiles } from '../page/page-files.ts'
 
@@ -26,6 +27,19 @@ export function pageRoutes(app: FastifyInstance, { index, assets }: PageFiles): 
   app.get('/', { config, schema }, sendPage)
   // The page itself maps the paths below it to screens.
   app.get('/*', { config, schema }, sendPage)
+}
+
+/** Fastify answers a path that cannot be decoded itself, before any hook: the page says that it has none of it. */
+export function takeMalformedPaths({ server }: FastifyInstance, base: string): void {
+  server.prependListener('request', (request: IncomingMessage) => {
+    const [path = ''] = request.url?.split('?') ?? []
+    if (!path.startsWith(`${base}/`)) return
+    try {
+      decodeURI(path)
+    } catch {
+      request.url = `${base}/%25`
+    }
+  })
 }
 
 function send(

@@ -19,6 +19,7 @@ import { InboundFailed, isRefusal, NoHandshake, NotVerified, refusalOfBody } fro
 import { errorOf, type Inbound } from './inbound.ts'
 import { replyOf, type Reply } from './reply.ts'
 import type { RequestLog } from './request-log.ts'
+import { idOfSample } from './sample.ts'
 import type { Source } from './sources.ts'
 
 /** The result of a verified request. */
@@ -212,6 +213,7 @@ async function publish(inbound: Inbound, { core, log }: Receiving): Promise<Rece
     const results = await core.bus.publish(
       events.map(({ name, json, deduplicationKey }) => ({
         name: checkedHostEventName(name),
+        id: idOfSample(),
         payload: json,
         tenant,
         deduplicationKey,

@@ -1,4 +1,5 @@
 /** Sends a sample to a source as its sender would: signed with the secret that this host has for it. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { hasServer, type Core } from '@svc/core/internal'
 import { signedBy } from '@svc/providers/presets'
@@ -53,10 +54,17 @@ export async function whyNotTestable(source: Source, settings: SampleSettings) {
   return typeof signed === 'string' ? signed : null
 }
 
+/** What a sample has led to runs in it. Not the header: others can send that. */
+const sampling = new AsyncLocalStorage<true>()
+
+/** The id of an event of a sample; `undefined` for other requests. */
+export const idOfSample = (): string | undefined => sampling.getStore() && `test-${randomUUID()}`
+
 const LONGEST_ANSWER = 10_000
 
 /**
- * Goes the way of each request to the host, its hooks included, and has a header that marks it.
+ * Goes the way of each request to the host, its hooks included, and has a header that marks it. The id of its event
+ * begins with `test-`.
  *
  * @throws NotTestable
  */
@@ -70,7 +78,11 @@ export async function sendSample(
   if (typeof signed === 'string') throw new NotTestable(signed)
   const { url = pathOf(source, server), headers, payload } = signed
   const marked = { ...headers, 'x-svc-test': 'true' }
-  const answer = await server.inject({ method: 'POST', url, headers: marked, payload })
+  // What `inject` returns begins when it is awaited: in here.
+  const answer = await sampling.run(
+    true,
+    async () => await server.inject({ method: 'POST', url, headers: marked, payload }),
+  )
   const { statusCode, body: text } = answer
   const { status, eventId = null } = answered(text)
   const outcome =

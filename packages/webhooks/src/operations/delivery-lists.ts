@@ -59,7 +59,7 @@ type List = (selection: ListedDeliveries, by: Paging) => Promise<AttemptsPage>
 /** Payloads of one page, in bytes: a thousand payloads of some megabytes would not fit into memory. */
 const PAGE_BYTES = 16 * 1024 * 1024
 
-/** A page that takes longer than this has fewer attempts. */
+/** A page of attempts that takes longer than this has fewer of them. */
 const LONGEST_SEARCH_MS = 1500
 const USUAL = 50
 

@@ -152,14 +152,13 @@ export interface SvcWebhooks {
   deliver: (input: DeliverInput, options?: OperationOptions) => Promise<DeliveryAttempt>
   /**
    * Lists the attempts of a webhook's deliveries, newest first, or over all webhooks where none is
-   * named; all of them where no `limit` is given.
+   * named; all of them where no `limit` is given. However long that takes: see `searchDeliveries`.
    *
    * @throws InvalidInput, WebhookNotFound
    */
   listDeliveries: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
   /**
-   * A page of the same list, of 50 by default. With `latest` its search ends after 1.5 seconds with what it
-   * has found.
+   * A page of the same list, of 50 by default. Its search ends after 1.5 seconds with what it has found.
    *
    * @throws InvalidInput, WebhookNotFound
    */
@@ -281,7 +280,8 @@ export interface SvcWebhooks {
   listSources: () => Promise<ConfiguredSource[]>
   /**
    * Sends a sample to a source as its sender would, signed with the secret of this host, with the header
-   * `x-svc-test`. What it publishes is an event as any other. For development: see the option `inboundTests`.
+   * `x-svc-test`. What it publishes is an event as any other, whose id begins with `test-`. For development: see the
+   * option `inboundTests`.
    *
    * @throws InvalidInput, OperatorOnly, SourceNotFound; NotTestable where the option forbids it, or the host
    *   has no secret that such a request is signed with

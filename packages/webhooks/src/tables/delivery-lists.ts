@@ -46,10 +46,7 @@ export interface Walked {
   cutAt?: string
 }
 
-/**
- * The same. Of attempts that failed, millions may be followed by another one: with `latest` the walk ends early
- * after `longestMs`.
- */
+/** The same. Filters may match few of millions of rows: the walk ends early after `longestMs`. */
 export async function walkLog(
   db: Db,
   days: number,
@@ -63,14 +60,12 @@ export async function walkLog(
   let portion = limit
   for (const { first, end } of spansBack(fromMs, toMs)) {
     let last = after !== undefined && after.toLowerCase() < end ? after.toLowerCase() : end
-    while (found.length < limit) {
+    while (last !== first && found.length < limit) {
       const most = latest ? portion : limit - found.length
       const rows = await listSpan(db, { first, end: last }, selection, most)
       found.push(...(latest ? await latestOf(db, rows) : rows))
-      if (rows.length < most) break
-      last = rows.at(-1)!.id
-      if (latest && found.length < limit && performance.now() > endMs)
-        return { rows: found, cutAt: last }
+      last = rows.length < most ? first : rows.at(-1)!.id
+      if (found.length < limit && performance.now() > endMs) return { rows: found, cutAt: last }
       // Of attempts that failed, most may be followed by another one.
       portion = Math.min(MOST_AT_ONCE, 4 * portion)
     }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { Page, Request } from 'playwright-core'
 import type { Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import { goTo, settled, toasted, WIDE, type Visit } from '../support/visit.ts'
 
@@ -35,10 +35,7 @@ async function oneRowEach(t: Test, page: Page, { app }: Visit) {
     retry: { maxAttempts: 5, delaysSeconds: [0, 600] },
   })
   await app.svc.events.publish('order.shipped', {})
-  await until(
-    () => webhooks.listDeliveries({ webhookId: id }),
-    (attempts) => attempts.length === 2,
-  )
+  await untilCount(2, () => webhooks.listDeliveries({ webhookId: id }))
   await goTo(page, `deliveries?webhookId=${id}`)
   const row = page.getByRole('row', { name: /order\.shipped/ })
   await row.getByText('2 attempts').waitFor()
@@ -48,16 +45,10 @@ async function oneRowEach(t: Test, page: Page, { app }: Visit) {
   await page.getByLabel('State').selectOption({ label: 'Retrying' })
   await until(() => page.url().includes('status=failed'))
   await page.getByRole('button', { name: 'Attempts', exact: true }).click()
-  await until(
-    () => row.count(),
-    (count) => count === 2,
-  )
+  await until(async () => (await row.count()) === 2)
   t.match(await row.first().innerText(), /Failed/)
   await page.getByRole('button', { name: 'Deliveries', exact: true }).click()
-  await until(
-    () => row.count(),
-    (count) => count === 1,
-  )
+  await until(async () => (await row.count()) === 1)
   await row.getByRole('link').first().click()
   for (const number of ['#1', '#2']) await page.getByRole('link', { name: number }).waitFor()
   await webhooks.delete(id)
@@ -75,10 +66,7 @@ async function recoversFromHere(t: Test, page: Page, { app }: Visit) {
   })
   await events.publish('order.shipped', { n: 1 })
   await events.publish('order.shipped', { n: 2 })
-  await until(
-    () => webhooks.listDeadLetters(id),
-    (letters) => letters.length === 2,
-  )
+  await untilCount(2, () => webhooks.listDeadLetters(id))
   // An event that made no delivery.
   await webhooks.update({ id, active: false })
   await events.publish('order.shipped', { n: 3 })
@@ -101,9 +89,8 @@ async function recoversFromHere(t: Test, page: Page, { app }: Visit) {
   await toasted(page, `${2 + Number.parseInt(text, 10)} deliveries on their way`, () =>
     confirm(page, /^Send \d+ deliveries$/),
   )
-  await until(
-    () => webhooks.listDeliveries({ webhookId: id, status: 'delivered' }),
-    (arrived) => arrived.length === 2 + Number.parseInt(text, 10),
+  await untilCount(2 + Number.parseInt(text, 10), () =>
+    webhooks.listDeliveries({ webhookId: id, status: 'delivered' }),
   )
   await webhooks.delete(id)
 }
@@ -149,16 +136,10 @@ async function countsTheNew(t: Test, page: Page, { app }: Visit) {
   for (const id of [71, 72]) await events.publish('order.created', { id, total: 50 })
   const fresh = page.getByRole('button', { name: / new$/ })
   await fresh.waitFor()
-  await until(
-    () => fresh.innerText(),
-    (text) => text === '2 new',
-  )
+  await until(async () => (await fresh.innerText()) === '2 new')
   t.equal(await rows.count(), count)
   await fresh.click()
-  await until(
-    () => rows.count(),
-    (now) => now === count + 2,
-  )
+  await until(async () => (await rows.count()) === count + 2)
   t.not(await rows.nth(1).innerText(), before)
   t.equal(await page.evaluate('scrollY'), 0)
   await page.setViewportSize(WIDE)

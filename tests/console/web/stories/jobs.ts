@@ -1,11 +1,11 @@
 /**
- * Eight jobs as a person does them, from the overview to the answer. A click is a click, or Enter on what is
+ * The jobs of a day as a person does them, from the overview to the answer. A click is a click, or Enter on what is
  * chosen; a field that is filled is none. The screen at the end has the answer, or the change is made.
  */
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import type { Life } from '../support/life.ts'
 import { goTo, settled, type Visit } from '../support/visit.ts'
 
@@ -60,7 +60,7 @@ const screen = (page: Page, name: string) =>
 const button = (page: Page, name: string | RegExp) =>
   page.locator('main, dialog').getByRole('button', { name }).last()
 
-export async function doesEightJobs(t: Test, page: Page, visit: Visit, life: Life) {
+export async function doesItsJobs(t: Test, page: Page, visit: Visit, life: Life) {
   const { svc } = visit.app
   const { url } = await svc.webhooks.get(life.failing)
   const leaked = await svc.auth.createApiKey({ userId: life.userId, label: 'Leaked' })
@@ -84,6 +84,16 @@ export async function doesEightJobs(t: Test, page: Page, visit: Visit, life: Lif
   const moved = await openReceiver()
   t.teardown(() => moved.close())
 
+  let [isBroken, handled] = [true, false]
+  const handle = () => {
+    if (isBroken) throw new Error('the printer is off')
+    handled = true
+  }
+  await svc.events.subscribe('order.shipped', handle, { subscription: 'print' })
+  await svc.events.publish('order.shipped', {})
+  await until(async () => (await svc.events.deadLetters('print')).length === 1)
+  isBroken = false
+
   const jobs: Record<string, (person: Person) => Promise<void>> = {
     'Why did acme not get invoice 123?': async ({ jump, click, sees, page }) => {
       await jump('INV-123', /with the id/)
@@ -104,10 +114,7 @@ export async function doesEightJobs(t: Test, page: Page, visit: Visit, life: Lif
       await type(page.getByRole('dialog').getByLabel('From'), since.toISOString().slice(0, 16))
       life.recover()
       await click(button(page, /^Send \d+ deliver/))
-      await until(
-        () => svc.webhooks.listDeadLetters(life.failing),
-        (letters) => letters.length === 0,
-      )
+      await untilCount(0, () => svc.webhooks.listDeadLetters(life.failing))
     },
     'The customer changed their address': async ({ jump, click, type, page }) => {
       await jump('ware', 'Webhook Warehouse')
@@ -139,6 +146,19 @@ export async function doesEightJobs(t: Test, page: Page, visit: Visit, life: Lif
       await click(link(page, 'Look'))
       await click(page.getByRole('cell').getByRole('button', { name: 'shop' }).first())
       await sees(/no signature matches[\s\S]*it was changed there or here/)
+    },
+    'Stop everything now': async ({ click, type, page }) => {
+      await click(screen(page, 'Health'))
+      await click(button(page, 'Stop deliveries'))
+      await type(page.getByRole('dialog').getByLabel('Why'), 'wrong amounts')
+      await click(button(page, 'Stop them'))
+      await until(async () => (await svc.health()).paused.length === 1)
+      await svc.webhooks.resumeAll()
+    },
+    'Have the host’s own handler do again what it failed at': async ({ click, page }) => {
+      await click(screen(page, 'Handlers'))
+      await click(button(page, 'Handle again'))
+      await until(() => handled)
     },
     'Give the customer a link to the portal': async ({ jump, click, sees, page }) => {
       await jump('acme', 'Tenant acme')

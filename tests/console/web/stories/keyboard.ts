@@ -23,10 +23,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
 export async function worksWithTheKeyboard(t: Test, { app, url, open }: Visit) {
   const { page } = await open()
   await page.goto(`${url}/console`)
-  await until(
-    () => focused(page),
-    (name) => name === 'API key',
-  )
+  await until(async () => (await focused(page)) === 'API key')
   await page.keyboard.type(BOOTSTRAP_KEY)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -36,20 +33,14 @@ export async function worksWithTheKeyboard(t: Test, { app, url, open }: Visit) {
   const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
   t.not(outline, 'none', 'the focus is visible')
   await page.keyboard.press('Enter')
-  await until(
-    () => page.evaluate('document.activeElement.id'),
-    (id) => id === 'screen',
-  )
+  await until(async () => (await page.evaluate('document.activeElement.id')) === 'screen')
 
   await page.keyboard.press('/')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.type('webh')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
-  await until(
-    () => focused(page),
-    (name) => name === 'Webhooks',
-  )
+  await until(async () => (await focused(page)) === 'Webhooks')
 
   await page.keyboard.press('?')
   await page.getByRole('dialog').getByText('Dead letters').waitFor()
@@ -92,8 +83,5 @@ export async function worksWithTheKeyboard(t: Test, { app, url, open }: Visit) {
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   // And the focus goes back.
-  await until(
-    () => focused(page),
-    (name) => name === 'Send a test',
-  )
+  await until(async () => (await focused(page)) === 'Send a test')
 }

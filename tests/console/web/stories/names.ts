@@ -18,11 +18,10 @@ export async function findsByName(t: Test, page: Page, { app }: Visit, { failing
   await page.getByLabel('Name or address').fill('WARE')
   await page.getByRole('link', { name: 'Warehouse' }).waitFor()
   await settled(page)
-  await until(
-    () => page.getByRole('row').count(),
-    (rows) => rows === 2,
-  )
+  await until(async () => (await page.getByRole('row').count()) === 2)
   t.match(page.url(), /search=WARE/)
+  await page.getByLabel('Tenant').fill('(operator)')
+  await page.getByText('No webhook matches').waitFor()
   await goTo(page, 'users')
   await page.getByLabel('Name or e-mail').fill('love')
   await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
@@ -46,10 +45,7 @@ export async function findsByName(t: Test, page: Page, { app }: Visit, { failing
   const choice = page.getByLabel('Webhook', { exact: true })
   await choice.fill('wareh')
   const option = page.locator('datalist option[value^="Warehouse"]')
-  await until(
-    () => option.count(),
-    (count) => count === 1,
-  )
+  await until(async () => (await option.count()) === 1)
   await choice.fill((await option.getAttribute('value'))!)
   await until(() => page.url().includes(failing))
   await page.getByRole('link', { name: 'webhook Billing' }).first().waitFor({ state: 'detached' })

@@ -25,11 +25,6 @@ export const QUESTIONS: readonly Question[] = [
     answers: ['upstream unavailable', '503'],
   },
   {
-    asked: 'Which customer is near its limit?',
-    clicks: () => [],
-    answers: [/Near their limits.*Nightly.*acme.*4 of 5/s],
-  },
-  {
     asked: 'Which key is unused?',
     clicks: (page) => [screen(page, 'API keys')],
     answers: [/Reporting.*never/s],
@@ -41,11 +36,6 @@ export const QUESTIONS: readonly Question[] = [
       page.getByRole('row', { name: /Accepted/ }).getByRole('button', { name: 'shop' }),
     ],
     answers: ['"order": 7'],
-  },
-  {
-    asked: 'What was refused, and why?',
-    clicks: (page) => [link(page, 'All inbound')],
-    answers: [/Refused.*no signature matches|no signature matches.*Refused/s],
   },
   {
     asked: 'What came of this event?',

@@ -135,6 +135,15 @@ async function saysWhatItDoesNotKnow(t: Test, page: Page) {
   await goTo(page, '')
   await page.getByText('In all: 77 disabled, 77 failing, more than 1000 dead letters').waitFor()
   for (const call of ['deadLetters', 'webhooks']) await page.unroute(`**/api/${call}.count`)
+  await page.route('**/api/stats.get', async (route) => {
+    const json = await (await route.fetch()).json()
+    for (const [at, { deliveries }] of json.points.entries())
+      deliveries.delivered = at < Math.floor(json.points.length / 2) ? 10 : 10.5
+    await route.fulfill({ json })
+  })
+  await page.reload()
+  await page.getByText(/^Delivered \+[579] %$/).waitFor()
+  await page.unroute('**/api/stats.get')
 }
 
 async function anotherPerson(t: Test, page: Page, { app }: Visit, { userId }: Life) {

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import { sendsInbound, type Life } from '../support/life.ts'
 import { goTo, settled, toasted, type Visit } from '../support/visit.ts'
@@ -52,10 +52,7 @@ async function knowsSources(t: Test, page: Page, { app, url }: Visit) {
   await page.getByRole('link', { name: '1 refused request in a day' }).click()
   await until(() => page.url().endsWith('/inbound?source=shop&outcome=refused'))
   t.equal(await page.locator('datalist option[value="shop"]').count(), 1, 'sources are suggested')
-  await until(
-    () => page.getByRole('row').count(),
-    (rows) => rows === 2,
-  )
+  await until(async () => (await page.getByRole('row').count()) === 2)
   await page.getByRole('cell').getByRole('button', { name: 'shop' }).click()
   const request = page.getByRole('dialog').locator('a[href*="request="]')
   const address = await request.getAttribute('href')
@@ -66,10 +63,7 @@ async function knowsSources(t: Test, page: Page, { app, url }: Visit) {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
   for (const order of [8, 9]) await sendsInbound(url, order)
-  await until(
-    () => app.svc.webhooks.listInbound({ outcome: 'accepted' }),
-    (requests) => requests.length === 3,
-  )
+  await untilCount(3, () => app.svc.webhooks.listInbound({ outcome: 'accepted' }))
   await app.svc.database.query(
     `update svc."__svc.webhooks.inbound_log" set id = (
        left(svc."__svc.first_uuid"(now() - interval '2 days')::text, 24) || right(id::text, 12))::uuid`,
@@ -161,7 +155,11 @@ async function changesIt(t: Test, page: Page, { app }: Visit, id: string) {
 }
 
 async function redrives(page: Page, { app }: Visit, id: string) {
-  await page.getByRole('checkbox').first().check()
+  const boxes = page.getByRole('checkbox')
+  await boxes.first().check()
+  await boxes.last().click({ modifiers: ['Shift'] })
+  await page.getByRole('button', { name: 'Redrive 3 chosen' }).waitFor()
+  for (const at of [1, 2]) await boxes.nth(at).uncheck()
   await page.getByRole('button', { name: 'Redrive 1 chosen' }).waitFor()
   await goTo(page, `dead-letters?webhookId=${id}&event=order.shipped`)
   await page.getByRole('heading', { name: 'Nothing matches these filters' }).waitFor()
@@ -169,11 +167,7 @@ async function redrives(page: Page, { app }: Visit, id: string) {
   await goTo(page, `dead-letters?webhookId=${id}`)
   await click(page, 'Redrive 1 chosen')
   await confirm(page, 'Redrive 1')
-  const left = (count: number) =>
-    until(
-      () => app.svc.webhooks.listDeadLetters(id),
-      (letters) => letters.length === count,
-    )
+  const left = (count: number) => untilCount(count, () => app.svc.webhooks.listDeadLetters(id))
   await left(2)
   await click(page, 'Redrive all of this webhook')
   await confirm(page, 'Redrive all')

@@ -90,11 +90,15 @@ function Target({ of: { target } }: { of: AuditEntry }) {
   )
 }
 
-const TargetName = ({ of: { id, name } }: { of: AuditEntry['target'] }) => (
-  <bdi class={name === null ? 'mono' : undefined} title={id}>
-    {name ?? shortId(id)}
-  </bdi>
-)
+/** It may be a URL. */
+const TargetName = ({ of: { id, name } }: { of: AuditEntry['target'] }) =>
+  name === null ? (
+    <bdi class="mono" title={id}>
+      {shortId(id)}
+    </bdi>
+  ) : (
+    <Outside text={name} most={80} />
+  )
 
 const ACTORS: Record<AuditEntry['actor']['kind'], string> = {
   key: 'API key',

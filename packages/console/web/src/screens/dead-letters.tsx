@@ -44,7 +44,7 @@ export function DeadLettersScreen() {
         )
       }
       list={list}
-      {...deliveriesTable(['status'], writable && chooser(visible, setChosen))}
+      {...deliveriesTable(['status'], writable && chooser(rows, visible, setChosen))}
       unmatched="Nothing matches these filters"
       advice="Clear some of them to see more."
       empty={
@@ -62,7 +62,11 @@ export function DeadLettersScreen() {
   )
 }
 
-const chooser = (chosen: readonly Attempt[], onChosen: (chosen: readonly Attempt[]) => void) => ({
+const chooser = (
+  rows: readonly Attempt[],
+  chosen: readonly Attempt[],
+  onChosen: (chosen: readonly Attempt[]) => void,
+) => ({
   name: 'Chosen',
   bare: true,
   cell: (row: Attempt) => (
@@ -70,11 +74,17 @@ const chooser = (chosen: readonly Attempt[], onChosen: (chosen: readonly Attempt
       type="checkbox"
       aria-label={`Choose ${row.event}, delivery ${row.deliveryId}`}
       checked={chosen.some(({ id }) => id === row.id)}
-      onChange={({ currentTarget }) =>
-        onChosen(
-          currentTarget.checked ? [...chosen, row] : chosen.filter(({ id }) => id !== row.id),
-        )
-      }
+      onClick={({ currentTarget, shiftKey }) => {
+        const others = chosen.filter(({ id }) => id !== row.id)
+        if (!currentTarget.checked) return onChosen(others)
+        // With Shift, from the one that was chosen last.
+        const [last, to] = [chosen.at(-1)?.id, row.id].map((one) =>
+          rows.findIndex(({ id }) => id === one),
+        ) as [number, number]
+        const from = shiftKey && last !== -1 ? last : to
+        const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1)
+        onChosen([...new Set([...others, ...range])])
+      }}
     />
   ),
 })

@@ -171,12 +171,14 @@ function SampleDialog({
         <p>
           A request comes to this host as from the provider, signed with the secret that this host
           has for it, with the header <code>x-svc-test</code>. <b>Its event is one as any other</b>:
-          your handlers and the webhooks that want it get it.
+          your handlers and the webhooks that want it get it. Its id begins with <code>test-</code>.
         </p>
       ) : (
         <Note kind="info">No sample can be sent: {problem}.</Note>
       )}
-      <TextArea label="Body, as JSON" mono hint="Empty: a small example." {...draft.field} />
+      {problem === null && (
+        <TextArea label="Body, as JSON" mono hint="Empty: a small example." {...draft.field} />
+      )}
       {result && (
         <section class="result" aria-label="Result" aria-live="polite">
           <p>

@@ -24,6 +24,7 @@ export function Frame({ onSession }: { onSession: (session: Session) => void }) 
   const close = () => setShown(null)
   useShortcuts(session, setShown)
   useArrival(path)
+  useHeight(session.embed)
   if (session.embed) {
     return (
       <main id="screen" class="alone" tabindex={-1}>
@@ -149,6 +150,19 @@ function useShortcuts(session: SignedIn, show: (shown: Shown) => void): void {
     addEventListener('keydown', pressed)
     return () => removeEventListener('keydown', pressed)
   }, [session])
+}
+
+/** The page around an embedded one can give its frame the height that it needs. */
+function useHeight(isEmbedded: boolean): void {
+  useEffect(() => {
+    const main = document.querySelector('main')
+    if (!isEmbedded || !main) return
+    const observer = new ResizeObserver(() =>
+      window.parent.postMessage({ svcConsoleHeight: main.offsetHeight }, '*'),
+    )
+    observer.observe(main)
+    return () => observer.disconnect()
+  }, [isEmbedded])
 }
 
 /** The heading of a new screen gets the focus: a screen reader reads it out. */

@@ -189,7 +189,12 @@ const SourceField = (props: FieldProps) => (
   <TypedField {...props} list={useSources().map(({ source }) => source)} />
 )
 
-const TenantChoice = (props: FieldProps) => <TypedField {...props} list={useTenants(props.value)} />
+/** What has no tenant. It is the name of none: these have no brackets. */
+export const OPERATORS = '(operator)'
+
+const TenantChoice = (props: FieldProps) => (
+  <TypedField {...props} list={[OPERATORS, ...useTenants(props.value)]} />
+)
 
 /** A choice of names where there are few webhooks; else a field that searches them. */
 function WebhookField(props: FieldProps) {

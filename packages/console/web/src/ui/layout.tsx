@@ -86,12 +86,21 @@ export const Tabs = ({
 }: {
   label: string
   tabs: readonly { to: string; name: string; current: boolean }[]
-}) => (
-  <nav class="tabs" aria-label={label}>
-    {tabs.map(({ to, name, current }) => (
-      <Link key={name} to={to} current={current}>
-        {name}
-      </Link>
-    ))}
-  </nav>
-)
+}) => {
+  const nav = useRef<HTMLElement>(null)
+  const shown = tabs.find(({ current }) => current)?.to
+  // On a narrow page it may be out of sight.
+  useEffect(() => {
+    const tab = nav.current?.querySelector<HTMLElement>('[aria-current]')
+    if (nav.current && tab) nav.current.scrollLeft = tab.offsetLeft - nav.current.offsetLeft
+  }, [shown])
+  return (
+    <nav class="tabs" aria-label={label} ref={nav}>
+      {tabs.map(({ to, name, current }) => (
+        <Link key={name} to={to} current={current}>
+          {name}
+        </Link>
+      ))}
+    </nav>
+  )
+}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { CallInput } from '../server/contract.ts'
 import { usePages, type ListName, type Pages, type RowOf } from '../state/queries.ts'
 import { useFilters } from '../state/router.ts'
-import { FilterBar, type Filter, type FilterValues } from './filters.tsx'
+import { FilterBar, OPERATORS, type Filter, type FilterValues } from './filters.tsx'
 import { Panel, Screen } from './layout.tsx'
 import { Empty } from './notes.tsx'
 import { PagedTable, type TableProps } from './table.tsx'
@@ -25,7 +25,8 @@ export function useList<Name extends ListName>(
   inputOf: (given: Partial<FilterValues>) => object = (given) => given,
 ): List<RowOf<Name>> {
   const { given, ...rest } = useFilters(filters.map((filter) => filter.name))
-  return { ...rest, filters, pages: usePages(name, inputOf(given) as CallInput<Name>) }
+  const input = inputOf(given['tenant'] === OPERATORS ? { ...given, tenant: '' } : given)
+  return { ...rest, filters, pages: usePages(name, input as CallInput<Name>) }
 }
 
 export const ListScreen = <Row,>({

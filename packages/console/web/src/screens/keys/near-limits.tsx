@@ -3,6 +3,7 @@ import { useCall } from '../../state/queries.ts'
 import { href } from '../../state/router.ts'
 import { Link } from '../../ui/button.tsx'
 import { Panel } from '../../ui/layout.tsx'
+import { ProblemNote } from '../../ui/notes.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 import { NEAR, Used } from './used.tsx'
 
@@ -10,7 +11,14 @@ const MOST = 5
 
 /** Nothing where nobody is near. */
 export function NearLimits({ tenant }: { tenant: string }) {
-  const { data } = useCall('keys.nearLimits', { over: NEAR, ...(tenant && { tenant }) })
+  const { data, problem } = useCall('keys.nearLimits', { over: NEAR, ...(tenant && { tenant }) })
+  if (problem && !data) {
+    return (
+      <Panel title="Near their limits">
+        <ProblemNote problem={problem} />
+      </Panel>
+    )
+  }
   if (!data || data.keys.length + data.tenants.length === 0) return null
   const more = data.keys.length - MOST
   return (

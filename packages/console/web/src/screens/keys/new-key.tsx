@@ -4,6 +4,7 @@ import { go, href } from '../../state/router.ts'
 import type { CallResult, CreatedApiKey } from '../../server/contract.ts'
 import { emptyKeyDraft } from '../../text/key-draft.ts'
 import { shortId } from '../../text/format.ts'
+import { ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Note, ProblemNote } from '../../ui/notes.tsx'
@@ -49,7 +50,11 @@ function Owner({
   onOwner: (id: string) => void
 }) {
   if (items.length === 0) {
-    return <Note kind="warn">There is no user whose key it could be: make one first.</Note>
+    return (
+      <Note kind="warn" action={<ButtonLink to={href('users')}>Users</ButtonLink>}>
+        There is no user whose key it could be: make one first.
+      </Note>
+    )
   }
   return (
     <>

@@ -9,7 +9,7 @@ import { ago, plural, shortId } from '../../text/format.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, type Tone } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/layout.tsx'
-import { Note } from '../../ui/notes.tsx'
+import { Note, ProblemNote } from '../../ui/notes.tsx'
 
 interface AttentionItem {
   key: string
@@ -38,8 +38,16 @@ export function Attention() {
   const readable = sees && may('deliveries:read')
   const letters = useCall('deadLetters.list', readable ? { limit: 200 } : null)
   const letterCount = useCall('deadLetters.count', readable ? {} : null)
-  if (sees && (names.whole === undefined || !disabled || !failing)) return null
-  const unwell = [...(disabled?.items ?? []), ...(failing?.items ?? [])]
+  if (sees && (names.whole === undefined || !disabled.data || !failing.data)) {
+    // Else it would look as if nothing needed any.
+    const problem = disabled.problem ?? failing.problem
+    return problem ? (
+      <Panel title="Needs attention">
+        <ProblemNote problem={problem} />
+      </Panel>
+    ) : null
+  }
+  const unwell = [...(disabled.data?.items ?? []), ...(failing.data?.items ?? [])]
   const items = [
     ...keysThatEnd(expiring.data),
     ...failingWebhooks(unwell),
@@ -75,16 +83,16 @@ export function Attention() {
               </li>
             ))}
           </ul>
-          {disabled && failing && (
+          {disabled.data && failing.data && (
             <p class="hint in-all">
               In all:{' '}
               <Link
                 to={href('webhooks', { state: 'disabled' })}
-              >{`${numbered(disabled)} disabled`}</Link>
+              >{`${numbered(disabled.data)} disabled`}</Link>
               ,{' '}
               <Link
                 to={href('webhooks', { state: 'failing' })}
-              >{`${numbered(failing)} failing`}</Link>
+              >{`${numbered(failing.data)} failing`}</Link>
               {letterCount.data && (
                 <>
                   ,{' '}
@@ -125,7 +133,10 @@ function keysThatEnd(keys: CallResult<'keys.list'> | undefined): AttentionItem[]
 function useWebhooksOf(state: WebhookState, sees: boolean) {
   const newest = useCall('webhooks.list', sees ? { state, limit: MOST } : null)
   const count = useCall('webhooks.count', sees ? { state } : null)
-  return newest.data && count.data && { ...newest.data, ...count.data }
+  return {
+    data: newest.data && count.data && { ...newest.data, ...count.data },
+    problem: newest.problem ?? count.problem,
+  }
 }
 
 const numbered = ({ count, atLeast }: Count): string =>

@@ -27,15 +27,19 @@ export function useSpan() {
   return { name, span: SPANS[name], setSpan: (span: SpanName) => set({ span }) }
 }
 
-/** `null`: the session may not see them. */
-export function useStats(of: { webhookId?: string } | null) {
+/** `null`: the session may not see them. `before`: of as long a time before the span, if it is asked for. */
+export function useStats(of: { webhookId?: string } | null, isCompared = false) {
   const { name, span } = useSpan()
   const input = () => ({
     ...of,
     by: span.by,
-    from: new Date(Date.now() - span.ms).toISOString(),
+    from: new Date(Date.now() - (isCompared ? 2 : 1) * span.ms).toISOString(),
   })
-  return useCall('stats.get', of && input, { key: [name, of] })
+  const { data, ...answer } = useCall('stats.get', of && input, { key: [name, of] })
+  const points = data?.points ?? []
+  const from = isCompared ? Math.floor(points.length / 2) : 0
+  const shown = data && { ...data, points: points.slice(from) }
+  return { ...answer, data: shown, before: points.slice(0, from) }
 }
 
 export function SpanChoice() {

@@ -9,15 +9,18 @@ import { duration, shortCount } from '../../text/format.ts'
 import { Link } from '../../ui/button.tsx'
 import { failedAgain, useSpan } from './delivery-charts.tsx'
 
-export function Figures({ stats: { data, problem } }: { stats: Answer<Stats> }) {
+export function Figures({
+  stats: { data, problem, before },
+}: {
+  stats: Answer<Stats> & { before: readonly StatsPoint[] }
+}) {
   const { may } = useSession()
   const { span } = useSpan()
   const health = useCall('health.get', may('health:read') ? {} : null)
   const since = new Date(Date.now() - span.ms).toISOString().slice(0, 17) + '00Z'
   const points = data?.points ?? []
-  const delivered = sum(points, ({ deliveries }) => deliveries.delivered)
-  const dead = sum(points, ({ deliveries }) => deliveries.dead)
-  const failed = sum(points, failedAgain)
+  const [delivered, dead, failed] = COUNTED.map((of) => sum(points, of)) as Counts
+  const changes = COUNTED.map((of) => change(sum(points, of), sum(before, of)))
   const latency = points.findLast(({ firstAttemptMs }) => firstAttemptMs.p50 !== null)
     ?.firstAttemptMs.p50
   const queues = health.data?.queues ?? []
@@ -25,13 +28,19 @@ export function Figures({ stats: { data, problem } }: { stats: Answer<Stats> }) 
   if (isUnknownOperation(problem)) return null
   return (
     <div class="figures" aria-busy={!data && !problem}>
-      <Figure to={href('deliveries', { status: 'delivered', since })} name="Delivered" known={data}>
+      <Figure
+        to={href('deliveries', { status: 'delivered', since })}
+        name="Delivered"
+        known={data}
+        change={changes[0]}
+      >
         {shortCount(delivered)}
       </Figure>
       <Figure
         to={href('deliveries', { rows: 'attempts', status: 'failed', since })}
         name="Failed, tried again"
         known={data}
+        change={changes[2]}
         tone={failed > 0 ? 'warn' : ''}
       >
         {shortCount(failed)}
@@ -40,6 +49,7 @@ export function Figures({ stats: { data, problem } }: { stats: Answer<Stats> }) 
         to={href('dead-letters', { since })}
         name="Gone dead"
         known={data}
+        change={changes[1]}
         tone={dead > 0 ? 'bad' : ''}
       >
         {shortCount(dead)}
@@ -59,6 +69,19 @@ export function Figures({ stats: { data, problem } }: { stats: Answer<Stats> }) 
   )
 }
 
+type Counts = [delivered: number, dead: number, failed: number]
+const COUNTED = [
+  ({ deliveries }: StatsPoint) => deliveries.delivered,
+  ({ deliveries }: StatsPoint) => deliveries.dead,
+  failedAgain,
+]
+
+/** Against as long a time before. */
+const change = (now: number, before: number): string =>
+  before === 0
+    ? ''
+    : ` ${now < before ? '−' : '+'}${Math.round(Math.abs(now / before - 1) * 100)} %`
+
 const sum = (points: readonly StatsPoint[], of: (point: StatsPoint) => number): number =>
   points.reduce((total, point) => total + of(point), 0)
 
@@ -71,17 +94,21 @@ const Figure = ({
   name,
   known,
   tone = '',
+  change,
   children,
 }: {
   to?: string
   name: string
   known: unknown
   tone?: string
+  change?: string | undefined
   children: ComponentChildren
 }) => {
   const inner = (
     <>
-      <span>{name}</span>
+      <span title={change && 'Against as long a time before'}>
+        {name} {change}
+      </span>
       <b class={tone}>{known ? children : '–'}</b>
     </>
   )

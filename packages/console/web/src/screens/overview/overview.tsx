@@ -11,7 +11,7 @@ export function OverviewScreen() {
   const { session, may } = useSession()
   const { webhooks } = session.features
   const seesDeliveries = webhooks && may('deliveries:read')
-  const stats = useStats(seesDeliveries ? {} : null)
+  const stats = useStats(seesDeliveries ? {} : null, true)
   return (
     <Screen
       title="Overview"

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
 import { ExactTime, Facts, Outside, Tags, Time } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/layout.tsx'
-import { ProblemNote } from '../../ui/notes.tsx'
+import { Answered, ProblemNote } from '../../ui/notes.tsx'
 import { Secret } from '../../ui/secret-dialog.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 import { Recoveries } from './recoveries.tsx'
@@ -27,11 +27,11 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
         title="Latest attempts"
         actions={<span class="hint">Oldest to newest; taller is worse</span>}
       >
-        {recent.data && recent.data.items.length > 0 ? (
-          <AttemptStrip attempts={recent.data.items} />
-        ) : (
-          <p class="faint">None yet.</p>
-        )}
+        <Answered of={recent} quietly>
+          {({ items }) =>
+            items.length > 0 ? <AttemptStrip attempts={items} /> : <p class="faint">None yet.</p>
+          }
+        </Answered>
       </Panel>
       {may('deliveries:read') && <Recoveries webhookId={id} />}
       {may('deliveries:read') && <DeliveryCharts stats={stats} of={id} />}
