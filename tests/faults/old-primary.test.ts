@@ -11,6 +11,16 @@ t.test('a process with a list of hosts leaves a primary that can commit nothing'
   const { app } = await startHost(t, { database: list })
   const publish = (id: string) => app.svc.events.publish('order.created', {}, { id })
   await publish('before')
+  const question = async () => {
+    const { rows } = await standby.query(
+      `select pid, query_start::text as at from pg_stat_activity
+        where query like '%pg_walfile_name%' and pid <> pg_backend_pid()`,
+    )
+    return rows[0] as { pid: number; at: string } | undefined
+  }
+  const asked = (await until(question))!
+  const again = await until(question, (one) => one !== undefined && one.at !== asked.at)
+  t.equal(again?.pid, asked.pid, 'the standby is asked on one connection')
 
   await standby.query('select pg_promote()')
   const began = performance.now()

@@ -94,6 +94,8 @@ export class ServerWatch {
   /** When each host was asked, and (`'any'`) when one that takes writes was looked for. */
   #askedAt = new Map<Address | 'one' | 'any', number>()
   #othersAskedAt = -Infinity
+  /** Of each other host of a list: kept, since to sign in costs both sides more than the answer. */
+  #others = new Map<Address, pg.Client>()
   #isReadOnly = false
   #fullAt = -Infinity
   #refusalLoggedAt = -Infinity
@@ -195,6 +197,7 @@ export class ServerWatch {
     clearTimeout(this.#timer)
     this.#clients.clear()
     this.#pools.clear()
+    for (const client of this.#others.values()) client.end().catch(() => {})
   }
 
   /** Also those that are being connected. */
@@ -321,25 +324,38 @@ export class ServerWatch {
     const { hosts } = this.#config
     const now = performance.now()
     if (!hosts?.mayMove || now - this.#othersAskedAt < OTHERS_MS) return
-    this.#othersAskedAt = now
+    // Until all have answered, or a function has given the password: not twice at once.
+    this.#othersAskedAt = Infinity
     const [own, ...others] = hosts.all
-    const newest = (await Promise.all(others.map((one) => this.#timelineOf(one)))).toSorted().at(-1)
-    if (!own || !newest || this.#closed) return
-    const timeline = await this.#timelineOf(own)
-    if (timeline === '' || timeline >= newest) return
-    hosts.tryLast(own)
-    const former = this.#all().filter((client) => client.address === own)
-    this.#endAll(former, MOVED)
+    try {
+      const timelines = await Promise.all(others.map((one) => this.#timelineOf(one)))
+      const newest = timelines.toSorted().at(-1)
+      if (!own || !newest || this.#closed) return
+      const timeline = await this.#timelineOf(own)
+      if (timeline === '' || timeline >= newest) return
+      hosts.tryLast(own)
+      const former = this.#all().filter((client) => client.address === own)
+      this.#endAll(former, MOVED)
+    } finally {
+      this.#othersAskedAt = now
+      // One of the pools asks this host whatever is asked.
+      if (own) this.#others.get(own)?.end().catch(() => {})
+    }
   }
 
   /** '' where it takes no writes, does not answer, or no password is given. */
   async #timelineOf(address: Address): Promise<string> {
-    const config = await this.#configFor(address).catch(() => undefined)
-    if (!config) return ''
-    const client = clientOf({ ...config, connectionTimeoutMillis: ANSWER_MS })
-    client.on('error', () => {})
+    const kept = this.#others.get(address)
+    const config = kept ? {} : await this.#configFor(address).catch(() => undefined)
+    if (!config || this.#closed) return ''
+    const client = kept ?? clientOf({ ...config, connectionTimeoutMillis: ANSWER_MS })
+    if (!kept) {
+      this.#others.set(address, client)
+      client.on('error', () => {})
+      client.once('end', () => this.#others.delete(address))
+    }
     const ask = async () => {
-      await client.connect()
+      if (!kept) await client.connect()
       return (await client.query(TIMELINE)).rows[0].timeline ?? ''
     }
     try {
@@ -347,10 +363,11 @@ export class ServerWatch {
         throw new Error(NO_ANSWER)
       })
     } catch {
+      this.#others.delete(address)
       endConnection(client, NO_ANSWER)
       return ''
     } finally {
-      client.end().catch(() => {})
+      if (this.#closed) client.end().catch(() => {})
     }
   }
 
