@@ -20,7 +20,7 @@ const ANSWER_MS = 3000
 /** How often the server is asked while a statement takes its time. */
 const PAUSE_MS = 2000
 const RETRY_MS = 200
-/** How often the other hosts of a list are asked whether one of them has taken over. */
+/** How often a connection is made to other hosts of a list, where there is none. */
 const OTHERS_MS = 5000
 /** A limit that fires so much later: this process stood still, and the answer may be there unread. */
 const STOOD_STILL_MS = 500
@@ -93,9 +93,10 @@ export class ServerWatch {
   #timer: NodeJS.Timeout | undefined
   /** When each host was asked, and (`'any'`) when one that takes writes was looked for. */
   #askedAt = new Map<Address | 'one' | 'any', number>()
-  #othersAskedAt = -Infinity
-  /** Of each other host of a list: kept, since to sign in costs both sides more than the answer. */
+  /** Of each other host of a list: kept, since to sign in costs both sides more than an answer. */
   #others = new Map<Address, pg.Client>()
+  #othersMadeAt = -Infinity
+  #isAskingOthers = false
   #isReadOnly = false
   #fullAt = -Infinity
   #refusalLoggedAt = -Infinity
@@ -322,11 +323,13 @@ export class ServerWatch {
    */
   async #leaveFormerPrimary(): Promise<void> {
     const { hosts } = this.#config
+    if (!hosts?.mayMove || this.#isAskingOthers) return
+    this.#isAskingOthers = true
+    const [own, ...all] = hosts.all
     const now = performance.now()
-    if (!hosts?.mayMove || now - this.#othersAskedAt < OTHERS_MS) return
-    // Until all have answered, or a function has given the password: not twice at once.
-    this.#othersAskedAt = Infinity
-    const [own, ...others] = hosts.all
+    const isDue = now - this.#othersMadeAt >= OTHERS_MS
+    if (isDue) this.#othersMadeAt = now
+    const others = all.filter((one) => isDue || this.#others.has(one))
     try {
       const timelines = await Promise.all(others.map((one) => this.#timelineOf(one)))
       const newest = timelines.toSorted().at(-1)
@@ -337,8 +340,8 @@ export class ServerWatch {
       const former = this.#all().filter((client) => client.address === own)
       this.#endAll(former, MOVED)
     } finally {
-      this.#othersAskedAt = now
-      // One of the pools asks this host whatever is asked.
+      this.#isAskingOthers = false
+      // The pools have connections to this one.
       if (own) this.#others.get(own)?.end().catch(() => {})
     }
   }
