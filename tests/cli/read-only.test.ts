@@ -52,7 +52,9 @@ t.test('verbs wait while no host of a list takes writes, and say so', async (t) 
   ]) {
     proxy.cut()
     const waiting = startSvc(t, args, { DATABASE_URL })
-    await waiting.says(/no host of the list .* takes writes; waiting .*: no host takes writes \(127/)
+    await waiting.says(
+      /no host of the list .* takes writes; waiting .*: no host takes writes \(127/,
+    )
     proxy.mend()
     const { exitCode, errors } = await waiting.ended
     // The servers of the tests have fsync off.

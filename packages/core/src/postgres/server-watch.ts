@@ -342,7 +342,11 @@ export class ServerWatch {
     } finally {
       this.#isAskingOthers = false
       // The pools have connections to this one.
-      if (own) this.#others.get(own)?.end().catch(() => {})
+      if (own)
+        this.#others
+          .get(own)
+          ?.end()
+          .catch(() => {})
     }
   }
 
