@@ -9,8 +9,22 @@ t.test('a process with a list of hosts leaves a primary that can commit nothing'
   const { host } = new URL(url)
   const list = url.replace(host, `${host},${new URL(standbyUrl).host}`)
   const { app } = await startHost(t, { database: list })
+  const warnings: Error[] = []
+  const warn = (warning: Error) => void warnings.push(warning)
+  process.on('warning', warn)
+  t.teardown(() => process.off('warning', warn))
   const publish = (id: string) => app.svc.events.publish('order.created', {}, { id })
   await publish('before')
+  const question = async () => {
+    const { rows } = await standby.query(
+      `select pid, query_start::text as at from pg_stat_activity
+        where query like '%pg_walfile_name%' and pid <> pg_backend_pid()`,
+    )
+    return rows[0] as { pid: number; at: string } | undefined
+  }
+  const asked = (await until(question))!
+  const again = await until(question, (one) => one !== undefined && one.at !== asked.at)
+  t.equal(again?.pid, asked.pid, 'the standby is asked on one connection')
 
   await standby.query('select pg_promote()')
   const began = performance.now()
@@ -32,6 +46,9 @@ t.test('a process with a list of hosts leaves a primary that can commit nothing'
         and pid <> pg_backend_pid() and query like '%svc%'`,
   )
   t.equal(rowCount, 0, 'no connection to the old primary is left')
+  // Each new one looks for those that lead to another server.
+  for (let n = 0; n < 12; n++) (await app.svc.database.connect()).release(true)
+  t.same(warnings, [], 'nor is anything kept of them')
 
   // The new one lacks a standby for a while, and the old one still takes writes.
   await standby.query(`alter system set synchronous_standby_names = 'nobody'`)

@@ -44,7 +44,7 @@ export const LOG_LINES: Record<string, LogLine[]> = {
     ),
     line(
       'warn',
-      'no host of the option "database" takes writes; the boot waits for one for 30 seconds',
+      'no host of the list of the database takes writes; waiting 30 seconds for one',
       'A boot during a failover. `err` has the answer of each host.',
       'Nothing, if the boot goes on. Else look at the hosts of the list.',
     ),

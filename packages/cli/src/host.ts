@@ -19,12 +19,12 @@ type Database = Parameters<Parameters<typeof Core.withDatabase>[1]>[0]
 
 /** Runs `run` with a connection to the database, which is closed after it. @throws WrongUsage */
 export async function withDatabase<T>(
-  { databaseUrl: url, log }: Context,
+  { databaseUrl: url, log, signal }: Context,
   schema: string | undefined,
   run: (database: Database) => Promise<T>,
 ): Promise<T> {
   const core = await loadCore()
-  return core.withDatabase({ url, schema, log }, run)
+  return core.withDatabase({ url, schema, log, signal }, run)
 }
 
 type Plugin = readonly [FastifyPluginAsync<object>, object]

@@ -265,6 +265,33 @@ t.test('tasks run soon after the database is back, however long it was away', as
   await tasks.stop()
 })
 
+t.test('tasks that fail run soon after one of them works again', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const tasks = new PeriodicTasks(silent)
+  let isFull = true
+  for (const [name, seconds] of Object.entries({ often: 20, hourly: 3600 })) {
+    const run = async () => {
+      if (isFull) throw Object.assign(new Error('no'), { code: '53100' })
+    }
+    tasks.add({ name, seconds, run })
+  }
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 500) {
+      mock.timers.tick(500)
+      for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate)
+    }
+  }
+  tasks.start()
+  // The hourly one is tried again after 5, 10, 20 … 640 s.
+  await pass(800_000)
+  t.equal(tasks.health().failing.length, 2)
+  isFull = false
+  await pass(30_000)
+  t.strictSame(tasks.health(), { ok: true, failing: [] })
+  await tasks.stop()
+})
+
 t.test('a task that fails is tried again soon, and then after longer and longer', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())

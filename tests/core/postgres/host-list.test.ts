@@ -244,7 +244,7 @@ t.test('a boot while no host of the list takes writes waits for one that does', 
   const hosts = [pair.url, pair.standbyUrl].map((url) => new URL(url).host)
   void app.register(svcCore, { database: withHosts(pair.url, hosts) })
   const booting = app.ready()
-  await until(() => lines.some((line) => line.includes('the boot waits for one')))
+  await until(() => lines.some((line) => line.includes('waiting 30 seconds for one')))
   await pair.standby.query('select pg_promote()')
   await booting
   await app.svc.events.publish('order.created', {})

@@ -36,7 +36,8 @@ const programs = ['patroni', 'etcd', 'haproxy'].map((name) =>
     .map((at) => join(at, name))
     .find((at) => existsSync(at)),
 )
-const [patroni, etcd, haproxy] = programs
+const [, etcd, haproxy] = programs
+const patroni = process.env['SVC_PATRONI'] ?? programs[0]
 const VERSIONS = '/usr/lib/postgresql'
 const bin =
   existsSync(VERSIONS) &&

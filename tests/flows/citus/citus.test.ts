@@ -180,9 +180,12 @@ t.test('with Citus', { skip }, async (t) => {
       const database = await freshDatabase(t)
       const client = await sessionOn(t, database)
       await t.rejects(client.query(`select ${call}`), /trigger/, 'Citus refuses it as it is')
+      const { app } = await boot(t, database)
       await client.query('drop trigger let_citus_know on svc."__svc.pauses"')
       await client.query(`select ${call}`)
       const what = `keeps its tables on the coordinator, and svc."__svc.pauses" is a ${kind} table of Citus`
+      const health = await app.svc.health()
+      t.match(health, { ok: false, database: { ok: false, reason: `svcCore ${what}` } })
       await t.rejects(
         boot(t, database),
         refusedWith(

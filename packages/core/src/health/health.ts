@@ -4,6 +4,7 @@ import type { Pause } from '../jobs/pauses-table.ts'
 import type { PeriodicTasks, TaskHealth } from '../jobs/periodic-tasks.ts'
 import { countQueues, type QueueCount } from '../jobs/pg-boss/queue-counts-table.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
+import { assertCitusUsable } from '../migrations/citus.ts'
 import { whyUnavailable } from '../postgres/connection-errors.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import type { Database } from '../postgres/pools.ts'
@@ -21,7 +22,7 @@ export interface Health {
   database: {
     /**
      * Whether Postgres has answered a statement on the host's pool within two seconds, and takes
-     * writes.
+     * writes; on Citus also whether our tables are local ones of the coordinator.
      */
     ok: boolean
     /** What is the matter, where `ok` is `false`. */
@@ -87,11 +88,13 @@ export class HealthCheck {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { database, workers, tasks, meter } = parts
+    const { database, workers, tasks, meter, citus } = parts
     const db = database.dbWithin(HEALTH_TIMEOUT_MS)
     this.#ping = new SharedCall(async () => {
       await assertWritable(db)
       database.watch.assertHasDisk()
+      // Somebody may distribute a table of ours while this process runs.
+      if (citus !== null) await assertCitusUsable(db, citus)
     }, HEALTH_TIMEOUT_MS)
     const limit = { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: HEALTH_TIMEOUT_MS }
     this.#counts = new SharedCall(

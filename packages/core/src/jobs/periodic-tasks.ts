@@ -180,6 +180,10 @@ export class PeriodicTasks {
     const others = [...this.#waiting]
     this.#waiting.clear()
     this.#log.info({ task: task.name, since: this.#waitSince }, 'periodic tasks go on')
+    this.#allSoon(others)
+  }
+
+  #allSoon(others: readonly PeriodicTask[]): void {
     for (const other of others) {
       const timer = this.#timers.get(other)
       // Without one its run is under way.
@@ -193,6 +197,8 @@ export class PeriodicTasks {
     const failed = this.#failures.get(task)
     if (!failed) return
     this.#failures.delete(task)
+    // What hindered it, such as a full disk, may have hindered them.
+    this.#allSoon([...this.#failures.keys()])
     const { count, since } = failed
     this.#log.info({ task: task.name, failures: count, since }, 'a periodic task works again')
   }

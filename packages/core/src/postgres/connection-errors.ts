@@ -1,5 +1,14 @@
 /** Recognises errors of the connection to Postgres, and explains them. */
 
+const DISK_FULL = '53100'
+/** With such a fault it refuses new connections while its disk is full. */
+const NO_ROOM = /could not write init file/
+
+function partsOf(error: unknown): { code?: unknown; message?: unknown; cause?: unknown } {
+  const { code, message, cause } = (error ?? {}) as Error & { code?: unknown }
+  return { code: NO_ROOM.test(message) ? DISK_FULL : code, message, cause }
+}
+
 /**
  * Whether an error means that Postgres is not available, rather than that it refused a statement: there
  * is no connection, or the server can do nothing of the kind at the moment.
@@ -8,7 +17,7 @@ export const isConnectionError = (error: unknown): boolean => whyUnavailable(err
 
 /** Whether the connection is gone, or there was none: nothing can be asked on it any more. */
 export function isLostConnection(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  const { code, cause } = partsOf(error)
   if (code === 'SVC_UNAVAILABLE') return cause === undefined || isLostConnection(cause)
   return isConnectionError(error) && stateOf(code)?.answers !== true
 }
@@ -25,7 +34,7 @@ export const isOutage = (error: unknown): boolean =>
  * session that the server ended may have taken too long, and so may a statement that was given up.
  */
 export function isAway(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  const { code, cause } = partsOf(error)
   if (code === 'SVC_UNAVAILABLE') return cause === undefined || isAway(cause)
   if (code === '25006') return true
   return isLostConnection(error) && !hasBeenCancelled(error) && !/^25P0[34]$/.test(`${code}`)
@@ -33,7 +42,7 @@ export function isAway(error: unknown): boolean {
 
 /** Whether the server reports a fault of its own: it may be in the rows of one statement alone. */
 export function isServerFault(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  const { code, cause } = partsOf(error)
   return code === 'SVC_UNAVAILABLE'
     ? cause !== undefined && isServerFault(cause)
     : FAULT.test(`${code}`)
@@ -79,7 +88,7 @@ const stateOf = (code: unknown): State | undefined => STATES.find(({ is }) => is
 
 /** Says what is the matter where Postgres is not available; `undefined` where it is. */
 export function whyUnavailable(error: unknown): string | undefined {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  const { code, message } = partsOf(error)
   // Of ours, which has such an error as its cause.
   if (code === 'SVC_UNAVAILABLE') return String(message)
   if (typeof code === 'string') {

@@ -39,6 +39,7 @@ export class NotificationConnection {
   #logError: (error: Error) => void
   #names: SchemaNames | undefined
   #watch: ServerWatch | undefined
+  readonly #gone = new WeakSet<pg.Client>()
   #listeners = new Map<string, Set<Listener>>()
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
@@ -191,11 +192,12 @@ export class NotificationConnection {
   }
 
   #lost(client: pg.Client, error?: Error): void {
+    // Its listeners stay: others than ours wait for its end.
+    if (this.#gone.has(client)) return
     if (this.#client === client) this.#client = undefined
     else if (this.#client) return
+    this.#gone.add(client)
     this.#watch?.forget(client)
-    client.removeAllListeners()
-    client.on('error', () => {})
     client.end().catch(() => {})
     if (error && !this.#closed) this.#logError(error)
     if (this.#closed || this.#retry.isSet) return

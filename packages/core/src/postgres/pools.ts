@@ -17,7 +17,8 @@ import { within } from '../time.ts'
  * The pools of a process. Together they stay within the configured `max` plus two connections, and the
  * option `readers`: `pool` has the configured size, `workerPool` and the listener share the two that are
  * added (a pool that we made gives one of its own to `workerPool`, so that fetching and settling need not
- * queue). `held` has two more, while it is used, and `watch` one for a moment where a statement takes its time.
+ * queue). `held` has two more, while it is used, and `watch` one for a moment where a statement takes its time,
+ * and one to each other host of a list.
  */
 export type Database = Awaited<ReturnType<typeof openDatabase>>
 

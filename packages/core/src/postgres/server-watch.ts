@@ -19,7 +19,7 @@ const ANSWER_MS = 3000
 /** How often the server is asked while a statement takes its time. */
 const PAUSE_MS = 2000
 const RETRY_MS = 200
-/** How often the other hosts of a list are asked whether one of them has taken over. */
+/** How often a connection is made to other hosts of a list, where there is none. */
 const OTHERS_MS = 5000
 /** A limit that fires so much later: this process stood still, and the answer may be there unread. */
 const STOOD_STILL_MS = 500
@@ -92,7 +92,10 @@ export class ServerWatch {
   #timer: NodeJS.Timeout | undefined
   /** When each host was asked, and (`'any'`) when one that takes writes was looked for. */
   #askedAt = new Map<Address | 'one' | 'any', number>()
-  #othersAskedAt = -Infinity
+  /** Of each other host of a list: kept, since to sign in costs both sides more than an answer. */
+  #others = new Map<Address, pg.Client>()
+  #othersMadeAt = -Infinity
+  #isAskingOthers = false
   #isReadOnly = false
   #fullAt = -Infinity
   #refusalLoggedAt = -Infinity
@@ -194,6 +197,7 @@ export class ServerWatch {
     clearTimeout(this.#timer)
     this.#clients.clear()
     this.#pools.clear()
+    for (const client of this.#others.values()) client.end().catch(() => {})
   }
 
   /** Also those that are being connected. */
@@ -318,27 +322,46 @@ export class ServerWatch {
    */
   async #leaveFormerPrimary(): Promise<void> {
     const { hosts } = this.#config
+    if (!hosts?.mayMove || this.#isAskingOthers) return
+    this.#isAskingOthers = true
+    const [own, ...all] = hosts.all
     const now = performance.now()
-    if (!hosts?.mayMove || now - this.#othersAskedAt < OTHERS_MS) return
-    this.#othersAskedAt = now
-    const [own, ...others] = hosts.all
-    const newest = (await Promise.all(others.map((one) => this.#timelineOf(one)))).toSorted().at(-1)
-    if (!own || !newest || this.#closed) return
-    const timeline = await this.#timelineOf(own)
-    if (timeline === '' || timeline >= newest) return
-    hosts.tryLast(own)
-    const former = this.#all().filter((client) => client.address === own)
-    this.#endAll(former, MOVED)
+    const isDue = now - this.#othersMadeAt >= OTHERS_MS
+    if (isDue) this.#othersMadeAt = now
+    const others = all.filter((one) => isDue || this.#others.has(one))
+    try {
+      const timelines = await Promise.all(others.map((one) => this.#timelineOf(one)))
+      const newest = timelines.toSorted().at(-1)
+      if (!own || !newest || this.#closed) return
+      const timeline = await this.#timelineOf(own)
+      if (timeline === '' || timeline >= newest) return
+      hosts.tryLast(own)
+      const former = this.#all().filter((client) => client.address === own)
+      this.#endAll(former, MOVED)
+    } finally {
+      this.#isAskingOthers = false
+      // The pools have connections to this one.
+      if (own)
+        this.#others
+          .get(own)
+          ?.end()
+          .catch(() => {})
+    }
   }
 
   /** '' where it takes no writes, does not answer, or no password is given. */
   async #timelineOf(address: Address): Promise<string> {
-    const config = await this.#configFor(address).catch(() => undefined)
-    if (!config) return ''
-    const client = clientOf({ ...config, connectionTimeoutMillis: ANSWER_MS })
-    client.on('error', () => {})
+    const kept = this.#others.get(address)
+    const config = kept ? {} : await this.#configFor(address).catch(() => undefined)
+    if (!config || this.#closed) return ''
+    const client = kept ?? clientOf({ ...config, connectionTimeoutMillis: ANSWER_MS })
+    if (!kept) {
+      this.#others.set(address, client)
+      client.on('error', () => {})
+      client.once('end', () => this.#others.delete(address))
+    }
     const ask = async () => {
-      await client.connect()
+      if (!kept) await client.connect()
       return (await client.query(TIMELINE)).rows[0].timeline ?? ''
     }
     try {
@@ -346,10 +369,11 @@ export class ServerWatch {
         throw new Error(NO_ANSWER)
       })
     } catch {
+      this.#others.delete(address)
       endConnection(client, NO_ANSWER)
       return ''
     } finally {
-      client.end().catch(() => {})
+      if (this.#closed) client.end().catch(() => {})
     }
   }
 

@@ -22,7 +22,7 @@ import { withDatabase } from './with-database.ts'
  */
 export function checkAll({ url, schema, log, signal, grantTo }: Upkeep): Promise<Outcome> {
   const settings = resolveCoreOptions({ migrate: 'check', schema })
-  return withDatabase({ url, schema, log }, async (database) => {
+  return withDatabase({ url, schema, log, signal }, async (database) => {
     const { pool, workerPool, db } = database
     return explainingRights(db, async () => {
       const citus = await findCitus(db)

@@ -3,16 +3,12 @@ import { RunningCore } from '../core.ts'
 import { resolveCoreOptions } from '../core-options.ts'
 import { DatabaseUnreachable } from '../errors.ts'
 import { explainingRights } from '../migrations/missing-rights.ts'
-import { awaitPrimary } from '../postgres/await-primary.ts'
-import { configOf } from '../postgres/connection-config.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { assertRole, grantAll } from './grants.ts'
 import { installedPackages } from './installed-packages.ts'
 import { withDatabase, type Place } from './with-database.ts'
 
 export interface Upkeep extends Place {
-  /** Aborts where the command is interrupted. */
-  signal: AbortSignal
   /** A role that is to have the rights of hosts with `migrate: 'check'`. */
   grantTo?: string | undefined
 }
@@ -39,7 +35,6 @@ export async function migrateAll({ grantTo, ...upkeep }: Upkeep): Promise<Outcom
   const { url, schema, log, signal } = upkeep
   const database = { connectionString: url, max: 2 }
   const settings = resolveCoreOptions({ database, schema, worker: { enabled: false } })
-  await awaitPrimary(configOf(database), log, signal)
   // Before anything is made: a name with a typing error is no reason for half the work.
   if (grantTo !== undefined) await withDatabase(upkeep, ({ db }) => assertRole(db, grantTo))
   log.info({ owner: '@svc/core' }, LOOKS)

@@ -1,6 +1,8 @@
 /** A database for a command, which boots no host. */
 import type { FastifyBaseLogger } from 'fastify'
 import { resolveCoreOptions } from '../core-options.ts'
+import { awaitPrimary } from '../postgres/await-primary.ts'
+import { configOf } from '../postgres/connection-config.ts'
 import { openDatabase, type Database } from '../postgres/pools.ts'
 import { namesOf } from '../postgres/schema-names.ts'
 
@@ -10,16 +12,20 @@ export interface Place {
   /** @default 'svc' */
   schema: string | undefined
   log: FastifyBaseLogger
+  /** Aborts where the command is interrupted. */
+  signal: AbortSignal
 }
 
 /** @throws InvalidOption, DatabaseUnreachable, DatabaseTooOld, DatabaseNotUtf8, and what `run` throws */
 export async function withDatabase<T>(
-  { url, schema, log }: Place,
+  { url, schema, log, signal }: Place,
   run: (database: Database) => Promise<T>,
 ): Promise<T> {
   const names = namesOf(resolveCoreOptions({ schema }).schema)
   const logError = (err: Error) => log.warn({ err }, 'connection to Postgres lost')
-  const database = await openDatabase({ connectionString: url, max: 2 }, logError, { names })
+  const option = { connectionString: url, max: 2 }
+  await awaitPrimary(configOf(option), log, signal, { reads: true })
+  const database = await openDatabase(option, logError, { names })
   try {
     return await run(database)
   } finally {
