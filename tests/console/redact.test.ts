@@ -1,9 +1,9 @@
 /** The option `redact`: what it takes out of payloads is in no answer. */
 import t from 'tap'
 import type { PayloadOf } from '@svc/console'
-import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../support/until.ts'
+import { untilCount } from '../support/until.ts'
 import { startHost } from './support/host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const CARD = '4242-4242-4242-4242'
 const ANSWER = `{"error":"card ${CARD} of book declined"}`
@@ -22,21 +22,14 @@ async function startRedacting(
       inbound: { sender: { path: '/hook', publishAs: 'order.created', verify: () => true } },
     },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id: webhookId } = await host.app.svc.webhooks.register({
     url: receiver.url,
     events: ['*'],
   })
   await host.app.inject({ method: 'POST', url: '/hook', payload })
-  const [attempt] = await until(
-    () => host.app.svc.webhooks.listDeliveries(webhookId),
-    (attempts) => attempts.length === 1,
-  )
-  await until(
-    () => host.app.svc.webhooks.listInbound(),
-    (requests) => requests.length === 1,
-  )
+  const [attempt] = await untilCount(1, () => host.app.svc.webhooks.listDeliveries(webhookId))
+  await untilCount(1, () => host.app.svc.webhooks.listInbound())
   const page = await host.signIn()
   const { deliveryId, eventId } = attempt!
   const calls = {
@@ -135,17 +128,13 @@ t.test('redact is told the tenant of the event, whoever has the webhook', async 
       },
     },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id: webhookId } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'] })
   const ids = { name: 'order.created', id: 'order-7' }
   for (const tenant of ['acme', 'globex']) {
     await app.svc.events.publish(ids.name, { tenant }, { id: ids.id, tenant })
   }
-  const attempts = await until(
-    () => app.svc.webhooks.listDeliveries(webhookId),
-    (rows) => rows.length === 2,
-  )
+  const attempts = await untilCount(2, () => app.svc.webhooks.listDeliveries(webhookId))
   const page = await signIn()
   for (const { deliveryId, eventTenant } of attempts) {
     const { body } = await page.call('deliveries.get', { webhookId, deliveryId })
@@ -159,10 +148,7 @@ t.test('redact is told the tenant of the event, whoever has the webhook', async 
     )
   }
   const { deliveryId } = await app.svc.webhooks.test(webhookId)
-  await until(
-    () => app.svc.webhooks.listDeliveries({ webhookId, deliveryId }),
-    (rows) => rows.length === 1,
-  )
+  await untilCount(1, () => app.svc.webhooks.listDeliveries({ webhookId, deliveryId }))
   await page.call('deliveries.get', { webhookId, deliveryId })
   t.match(asked.at(-1), { event: 'webhook.test', tenant: null })
 })

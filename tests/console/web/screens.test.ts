@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../support/until.ts'
+import { until, untilCount } from '../../support/until.ts'
 import { bringToLife, lively, type Life } from './support/life.ts'
 import {
   goTo,
@@ -152,10 +152,7 @@ async function staysAPage(t: Test, visit: Visit) {
     long: 'x'.repeat(1_500_000),
   }
   await svc.events.publish('order.created', payload)
-  const [letter] = await until(
-    () => svc.webhooks.listDeadLetters(id),
-    (letters) => letters.length === 1,
-  )
+  const [letter] = await untilCount(1, () => svc.webhooks.listDeadLetters(id))
   const page = await visit.signedIn({ viewport: NARROW })
   const paths = [
     'webhooks',

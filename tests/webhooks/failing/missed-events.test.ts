@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
-import { connect } from '../../support/connect.ts'
+import { sessionOn } from '../../support/session.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import { useCore, uuidv7, type Core, type Db } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
@@ -83,7 +83,7 @@ t.test(
   'a role that cannot see when other transactions began looks back five minutes',
   async (t) => {
     const { database, disabledBy, activate, lookBackMs } = await oldWebhook(t)
-    const admin = await connect(t, database)
+    const admin = await sessionOn(t, database)
     const role = `svc_test_role_${randomBytes(5).toString('hex')}`
     await admin.query(`create role ${role} login password 'secret';
     grant usage on schema svc, svc_jobs to ${role};
@@ -91,7 +91,7 @@ t.test(
     const url = new URL(database)
     url.username = role
     url.password = 'secret'
-    const limited = await connect(t, url.href)
+    const limited = await sessionOn(t, url.href)
     t.teardown(() => admin.query(`drop owned by ${role} cascade; drop role ${role}`))
     const lookBackOf = async (client: pg.Client) => {
       await activate()
@@ -100,7 +100,7 @@ t.test(
     }
     // The host's own transactions end soon.
     await until(async () => (await lookBackOf(limited)) < FIVE_MINUTES_MS)
-    const other = await connect(t, database)
+    const other = await sessionOn(t, database)
     await other.query('begin')
     t.ok((await lookBackOf(admin)) < FIVE_MINUTES_MS)
     t.equal(await lookBackOf(limited), FIVE_MINUTES_MS)
@@ -109,14 +109,14 @@ t.test(
 
 t.test('transactions that end at the disabling are none whose begin is not known', async (t) => {
   const { database, disabledBy, activate, lookBackMs } = await oldWebhook(t)
-  const busy = await Promise.all(Array.from({ length: 6 }, () => connect(t, database)))
+  const busy = await Promise.all(Array.from({ length: 6 }, () => sessionOn(t, database)))
   let isOver = false
   const work = Promise.all(
     busy.map(async (client) => {
       while (!isOver) await client.query('select 1')
     }),
   )
-  const admin = await connect(t, database)
+  const admin = await sessionOn(t, database)
   for (let round = 0; round < 60; round++) {
     await disabledBy(admin)
     const ms = await lookBackMs()
@@ -163,7 +163,7 @@ t.test('a resume in a transaction of the host makes all waiting deliveries due',
   const core = await useCore(app)
   const { id } = await register('http://127.0.0.1:9/')
   await manyRetries(core, id)
-  const client = await connect(t, database)
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await app.svc.webhooks.update({ id, active: true }, { db: client })
   await client.query('commit')

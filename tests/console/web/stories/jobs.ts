@@ -4,10 +4,10 @@
  */
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import type { Life } from '../support/life.ts'
 import { goTo, settled, type Visit } from '../support/visit.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 
 const MOST_CLICKS = 3
 const MOST_SECONDS = 15
@@ -81,8 +81,7 @@ export async function doesEightJobs(t: Test, page: Page, visit: Visit, life: Lif
     () => svc.webhooks.listDeadLetters(life.failing),
     (letters) => letters.some(({ eventId }) => eventId === 'INV-123'),
   )
-  const moved = await openReceiver()
-  t.teardown(() => moved.close())
+  const moved = await openReceiver(t)
 
   const jobs: Record<string, (person: Person) => Promise<void>> = {
     'Why did acme not get invoice 123?': async ({ jump, click, sees, page }) => {
@@ -104,10 +103,7 @@ export async function doesEightJobs(t: Test, page: Page, visit: Visit, life: Lif
       await type(page.getByRole('dialog').getByLabel('From'), since.toISOString().slice(0, 16))
       life.recover()
       await click(button(page, /^Send \d+ deliver/))
-      await until(
-        () => svc.webhooks.listDeadLetters(life.failing),
-        (letters) => letters.length === 0,
-      )
+      await untilCount(0, () => svc.webhooks.listDeadLetters(life.failing))
     },
     'The customer changed their address': async ({ jump, click, type, page }) => {
       await jump('ware', 'Webhook Warehouse')

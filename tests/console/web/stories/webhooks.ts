@@ -1,11 +1,11 @@
 /** An operator works with webhooks and their deliveries, read back through the operations of the host. */
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../../support/until.ts'
+import { until, untilCount } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import { sendsInbound, type Life } from '../support/life.ts'
 import { goTo, settled, toasted, type Visit } from '../support/visit.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 
 export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life: Life) {
   await goTo(page, 'webhooks')
@@ -66,10 +66,7 @@ async function knowsSources(t: Test, page: Page, { app, url }: Visit) {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
   for (const order of [8, 9]) await sendsInbound(url, order)
-  await until(
-    () => app.svc.webhooks.listInbound({ outcome: 'accepted' }),
-    (requests) => requests.length === 3,
-  )
+  await untilCount(3, () => app.svc.webhooks.listInbound({ outcome: 'accepted' }))
   await app.svc.database.query(
     `update svc."__svc.webhooks.inbound_log" set id = (
        left(svc."__svc.first_uuid"(now() - interval '2 days')::text, 24) || right(id::text, 12))::uuid`,
@@ -79,8 +76,7 @@ async function knowsSources(t: Test, page: Page, { app, url }: Visit) {
 }
 
 async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await page.getByRole('link', { name: 'New webhook' }).click()
   await click(page, 'Create webhook')
   await page.getByRole('alert').getByText('Choose at least one event').waitFor()
@@ -169,11 +165,7 @@ async function redrives(page: Page, { app }: Visit, id: string) {
   await goTo(page, `dead-letters?webhookId=${id}`)
   await click(page, 'Redrive 1 chosen')
   await confirm(page, 'Redrive 1')
-  const left = (count: number) =>
-    until(
-      () => app.svc.webhooks.listDeadLetters(id),
-      (letters) => letters.length === count,
-    )
+  const left = (count: number) => untilCount(count, () => app.svc.webhooks.listDeadLetters(id))
   await left(2)
   await click(page, 'Redrive all of this webhook')
   await confirm(page, 'Redrive all')

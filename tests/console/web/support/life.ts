@@ -5,7 +5,7 @@ import { defineEvents } from '@svc/core'
 import { hmac } from '@svc/webhooks'
 import type { Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
-import { until } from '../../../support/until.ts'
+import { untilCount } from '../../../support/until.ts'
 import type { HostOptions } from '../../support/host.ts'
 import type { Visit } from './visit.ts'
 
@@ -97,14 +97,8 @@ export async function bringToLife(t: Test, { app, url }: Visit): Promise<Life> {
   for (const total of [5, 50, 500]) {
     await app.svc.events.publish('order.created', { id: total, total }, { tenant: 'acme' })
   }
-  await until(
-    () => webhooks.listDeadLetters(failing.id),
-    (letters) => letters.length === 3,
-  )
-  await until(
-    () => webhooks.listDeliveries(healthy.id),
-    (attempts) => attempts.length === 2,
-  )
+  await untilCount(3, () => webhooks.listDeadLetters(failing.id))
+  await untilCount(2, () => webhooks.listDeliveries(healthy.id))
 
   const user = await auth.createUser({
     email: 'ada@example.com',
@@ -121,10 +115,7 @@ export async function bringToLife(t: Test, { app, url }: Visit): Promise<Life> {
   await sendsInbound(url, 7, 'd-1')
   await sendsInbound(url, 7, 'd-1')
   await sendsInbound(url, 7, 'd-2', 'another secret')
-  await until(
-    () => webhooks.listInbound(),
-    (requests) => requests.length === 3,
-  )
+  await untilCount(3, () => webhooks.listInbound())
   return {
     healthy: healthy.id,
     failing: failing.id,
