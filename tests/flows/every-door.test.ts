@@ -57,8 +57,15 @@ for (const [service, rows] of [
     const host = await startHost(t)
     const make = makers(host, 'acme')
     const { actions, [service]: methods } = host.app.svc as never as {
-      actions: { call: (name: string, ...args: unknown[]) => Promise<unknown> }
+      actions: {
+        names: () => string[]
+        call: (name: string, ...args: unknown[]) => Promise<unknown>
+      }
     } & Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>
+    const prefix = `__svc.${service}.`
+    const named = actions.names().filter((name) => name.startsWith(prefix))
+    const names = Object.keys(rows).map((name) => prefix + name)
+    t.same(named.toSorted(), names.toSorted(), 'there is an action for each method')
     await make.key()
     await make.webhook()
     for (const [name, { of, asked, refused }] of Object.entries<Row>(rows)) {
@@ -67,10 +74,10 @@ for (const [service, rows] of [
         ['given', given],
         ['refused', () => refused],
       ] as const) {
-        const byMethod = await called(async () => methods![name]!(...(await ask())[0]))
-        const byAction = await called(async () =>
-          actions.call(`__svc.${service}.${name}`, ...(await ask())[0]),
-        )
+        // A method can be taken out of its object.
+        const { [name]: method } = methods!
+        const byMethod = await called(async () => method!(...(await ask())[0]))
+        const byAction = await called(async () => actions.call(prefix + name, ...(await ask())[0]))
         t.strictSame(byAction, byMethod, `${name}, ${kind}, as an action`)
         const [, ...requests] = await ask()
         for (const index of requests.keys()) {

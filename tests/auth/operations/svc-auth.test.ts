@@ -5,24 +5,6 @@ import { BOOTSTRAP_KEY, startHost } from '../support/host.ts'
 
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
 
-t.test('the named actions are the same functions, and destructuring works', async (t) => {
-  const { app } = await startHost(t)
-  const { createUser, listUsers } = app.svc.auth
-  const user = await createUser({ email: 'a@b.co', name: 'A' })
-  t.same(await app.svc.actions.call('__svc.auth.listUsers'), [user])
-  t.same(await listUsers(), [user])
-  const { as: _, ...methods } = app.svc.auth
-  t.same(
-    app.svc.actions
-      .names()
-      .filter((name) => name.startsWith('__svc.auth.'))
-      .toSorted(),
-    Object.keys(methods)
-      .map((name) => `__svc.auth.${name}`)
-      .toSorted(),
-  )
-})
-
 t.test('a user and its key are written in the transaction of the caller', async (t) => {
   const { app } = await startHost(t)
   const { auth, actions, database } = app.svc
