@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench, Benchmark, Finding, Row } from './benchmark.ts'
 import type { HostMethods } from './delivery/host-process.ts'
-import { startHost, startReceiver } from './delivery/stage.ts'
+import { publishFor, startHost, startReceiver } from './delivery/stage.ts'
 import { eventsOf, waitingDatabase } from './growth/waiting.ts'
 import type { Process } from './process.ts'
 import { now } from './traffic.ts'
@@ -60,7 +60,7 @@ export const memorySoak: Benchmark = {
     const startedAt = now()
     const [rows] = await Promise.all([
       memoryRows(host, seconds + 30, async () => (now() - startedAt) / 1000 / seconds),
-      publishFor(host, seconds),
+      publishFor(host, EVENT, RATE, seconds),
     ])
     const { p50, p99 } = await receiver.call('latency')
     const settings = { seconds, 'events per second': RATE, payload: '500 bytes' }
@@ -84,13 +84,6 @@ export const memorySoak: Benchmark = {
       },
     ]
   },
-}
-
-/** In parts: one call would hold a promise for each event until the end. */
-async function publishFor(host: Process<HostMethods>, seconds: number): Promise<void> {
-  for (let left = seconds; left > 0; left -= 10) {
-    await host.call('publishAtRate', [EVENT], RATE, Math.min(10, left))
-  }
 }
 
 /**

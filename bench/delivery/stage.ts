@@ -28,6 +28,18 @@ export async function startHost(
   return host
 }
 
+/** In parts: one call would hold a promise for each event until the end. */
+export async function publishFor(
+  host: Process<HostMethods>,
+  event: string,
+  rate: number,
+  seconds: number,
+): Promise<void> {
+  for (let left = seconds; left > 0; left -= 5) {
+    await host.call('publishAtRate', [event], rate, Math.min(5, left))
+  }
+}
+
 export const startByHand = (bench: Bench): Promise<Process<ByHandMethods>> =>
   bench.start<ByHandMethods>('delivery/by-hand-process.ts')
 

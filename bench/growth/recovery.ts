@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench, Benchmark, Finding, Row } from '../benchmark.ts'
 import type { HostMethods } from '../delivery/host-process.ts'
-import { startHost, startReceiver, type Receiver } from '../delivery/stage.ts'
+import { publishFor, startHost, startReceiver, type Receiver } from '../delivery/stage.ts'
 import { growthOf, type Figures, type Spread } from '../measure.ts'
 import { memoryRows } from '../memory.ts'
 import { multiply } from '../postgres/server.ts'
@@ -22,7 +22,6 @@ const PATHS: Record<What | 'fresh', string> = {
   fresh: '/fresh',
 }
 const RECOVERED_WITHIN_SECONDS = 1500
-const SECONDS_OF_ONE_CALL = 5
 
 interface Recovered {
   figures: Figures
@@ -102,12 +101,8 @@ async function withHost<Result>(
   return result
 }
 
-/** In parts: one call would hold a promise for each event until the end. */
-async function publishFresh(host: Process<HostMethods>, seconds: number): Promise<void> {
-  for (let left = seconds; left > 0; left -= SECONDS_OF_ONE_CALL) {
-    await host.call('publishAtRate', [FRESH_EVENT], RATE, Math.min(SECONDS_OF_ONE_CALL, left))
-  }
-}
+const publishFresh = (host: Process<HostMethods>, seconds: number) =>
+  publishFor(host, FRESH_EVENT, RATE, seconds)
 
 async function recovered(
   bench: Bench,

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { openConnection } from '../../bench/load/client.ts'
+import { listening } from '../support/listening.ts'
 
 t.test('a request on a connection that has ended is answered with 0, not never', async (t) => {
   const server = createServer((request, response) => {
@@ -10,9 +9,7 @@ t.test('a request on a connection that has ended is answered with 0, not never',
     response.setHeader('content-length', 0)
     response.end()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => server.close())
-  const connection = await openConnection((server.address() as AddressInfo).port)
+  const connection = await openConnection(await listening(t, server))
   const statusOf = (path: string) =>
     new Promise<number>((resolve) => {
       connection.send(Buffer.from(`GET ${path} HTTP/1.1\r\nhost: bench\r\n\r\n`), resolve)

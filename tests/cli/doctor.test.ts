@@ -12,11 +12,11 @@ import { emptyDatabase, emptyDatabaseWith, freshDatabase } from '../support/fres
 import { startPostgres } from '../support/postgres.ts'
 import { svc, type Place } from '../support/svc-command.ts'
 import { until } from '../support/until.ts'
+import { sessionOn } from '../support/session.ts'
+import { newHost } from '../support/new-host.ts'
 
 async function sqlOf(t: Test, database: string) {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   return async (text: string) => (await client.query(text)).rows
 }
 
@@ -33,8 +33,7 @@ async function migrate(url: string): Promise<void> {
 }
 
 async function startHost(t: Test, database: string, core: SvcCoreOptions = {}) {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, { database, ...core })
   await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
   return app

@@ -2,11 +2,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { receiver } from '@svc/testing'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { runProgram } from '../support/program.ts'
 import { svc } from '../support/svc-command.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -82,8 +82,7 @@ t.test('init makes an application in a new folder, which boots, and makes it onc
     /next:\n {2}cd My Shop\n {2}npm install\n[^]*npx svc secret >> \.env[^]*npm start/,
   )
   await boots(t, app, 'app.js', async (url, key) => {
-    const local = await receiver()
-    t.teardown(() => local.close())
+    const local = await openReceiver(t)
     const registered = await fetch(`${url}/_webhooks`, {
       method: 'POST',
       headers: { 'x-api-key': key, 'content-type': 'application/json' },

@@ -1,44 +1,45 @@
 import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { drain, receiver, signed } from '@svc/testing'
+import { drain, signed } from '@svc/testing'
 import { svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
-import Fastify from 'fastify'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startSvc, svc } from '../support/svc-command.ts'
+import { listening } from '../support/listening.ts'
+import { newHost } from '../support/new-host.ts'
+import { wholeHost } from '../support/whole-host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const KEY = 'a-bootstrap-key-of-this-test'
 
 async function startHost(t: Test, base = '/_webhooks', options: SvcWebhooksOptions = {}) {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(svcCore, {
-    database: await freshDatabase(t),
-    secrets: (name) => ({ KEY, GITHUB: 'of-the-host' })[name] ?? null,
-  })
-  await app.register(svcAuth, {
-    bootstrapKeySecret: 'KEY',
-    webhooksManagementPaths: [base],
-    excludePaths: ['/hooks/*'],
-  })
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created', 'order.paid', 'user.created'],
-    allowedNetworks: ['127.0.0.0/8'],
-    managementBasePath: base,
-    ...options,
-  })
+  const app = await wholeHost(
+    t,
+    {
+      database: await freshDatabase(t),
+      secrets: (name) => ({ KEY, GITHUB: 'of-the-host' })[name] ?? null,
+    },
+    {
+      auth: {
+        bootstrapKeySecret: 'KEY',
+        webhooksManagementPaths: [base],
+        excludePaths: ['/hooks/*'],
+      },
+      webhooks: {
+        allowedEvents: ['order.created', 'order.paid', 'user.created'],
+        managementBasePath: base,
+        ...options,
+      },
+    },
+  )
   return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
 }
 
 t.test('svc listen sends the events of the feed as signed deliveries', async (t) => {
   const { app, url } = await startHost(t)
-  const local = await receiver()
-  t.teardown(() => local.close())
+  const local = await openReceiver(t)
   const args = ['listen', '--to', local.url, '--url', url, '--events', 'order.*']
   const command = startSvc(t, args, { SVC_KEY: KEY })
   const [, secret = ''] = await command.says(/WEBHOOK_SECRET=(whsec_\S+)/)
@@ -68,8 +69,7 @@ t.test('svc listen sends the events of the feed as signed deliveries', async (t)
 t.test('with a base path, a secret and --json', async (t) => {
   const { app, url } = await startHost(t, '/api/hooks')
   const secret = `whsec_${'A'.repeat(43)}=`
-  const local = await receiver({ secret })
-  t.teardown(() => local.close())
+  const local = await openReceiver(t, { secret })
   const command = startSvc(
     t,
     ['listen', '--to', local.url, '--url', `${url}/api/hooks/`, '--secret', secret, '--json'],
@@ -101,8 +101,7 @@ t.test('svc listen --inbound sends what a source of the host accepts, as it came
   const send = (path: string, ...request: Parameters<typeof push>) =>
     app.inject({ ...push(...request), url: path })
   t.equal((await send('/hooks/github', 1, 'before')).statusCode, 200)
-  const local = await receiver()
-  t.teardown(() => local.close())
+  const local = await openReceiver(t)
   const to = new URL('/hooks/github', local.url).href
   const mistyped = ['listen', '--inbound', '--source', 'gitub', '--to', to, '--url', url]
   const waiting = startSvc(t, mistyped, { SVC_KEY: KEY })
@@ -137,8 +136,7 @@ t.test('svc listen --inbound sends what a source of the host accepts, as it came
 
 t.test('--resign signs with the secret of the local application', async (t) => {
   const { app, url } = await startHost(t, '/_webhooks', SOURCES)
-  const local = Fastify()
-  t.teardown(() => local.close())
+  const local = newHost(t)
   const handled: unknown[] = []
   await local.register(svcCore, {
     database: await freshDatabase(t),
@@ -261,9 +259,6 @@ t.test('sink refuses wrong numbers, and a port that is taken', async (t) => {
     errors: [/--secret must be/],
   })
   t.match(await svc(t, ['sink', '--answer', '99']), { exitCode: 2, errors: [/--answer must be/] })
-  const server = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listening(t, createServer())
   t.match(await svc(t, ['sink', '--port', String(port)]), { exitCode: 1, errors: [/EADDRINUSE/] })
 })

@@ -1,15 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { startSvc, svc } from '../support/svc-command.ts'
-
-async function clientOf(t: Test, database: string): Promise<pg.Client> {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
-  return client
-}
+import { sessionOn } from '../support/session.ts'
 
 const migrated = (t: Test, database: string, ...options: string[]) =>
   svc(t, ['migrate', ...options], { DATABASE_URL: database })
@@ -52,7 +46,7 @@ t.test('svc migrate makes all, says what, and makes nothing twice', async (t) =>
 
 t.test('svc migrate names every package that is behind, and makes those that it can', async (t) => {
   const database = await emptyDatabase(t)
-  const client = await clientOf(t, database)
+  const client = await sessionOn(t, database)
   t.match(await migrated(t, database), { exitCode: 0 })
   await client.query(
     `delete from svc."__svc.migrations"
@@ -89,7 +83,7 @@ async function roleOf(t: Test, client: pg.Client): Promise<string> {
 
 t.test('--grant-to gives a role what hosts need, on tables that are made later too', async (t) => {
   const database = await emptyDatabase(t)
-  const client = await clientOf(t, database)
+  const client = await sessionOn(t, database)
   const role = await roleOf(t, client)
   t.match(await migrated(t, database), { exitCode: 0 })
   const before = await migrated(t, database, '--check', '--grant-to', role)
@@ -113,7 +107,7 @@ t.test('--grant-to gives a role what hosts need, on tables that are made later t
 
 t.test('a role that does not exist is named, and nothing is made', async (t) => {
   const database = await emptyDatabase(t)
-  const client = await clientOf(t, database)
+  const client = await sessionOn(t, database)
   const { exitCode, errors } = await migrated(t, database, '--grant-to', 'nobody_here')
   t.equal(exitCode, 1)
   t.match(errors, [/^svc migrate: there is no role "nobody_here"/])
@@ -161,7 +155,7 @@ t.test('a role that may not sign in is exit code 3', async (t) => {
 
 t.test('Ctrl-C ends it with 0, and leaves nothing half made', async (t) => {
   const database = await emptyDatabase(t)
-  const client = await clientOf(t, database)
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock(7763001)')
   const command = startSvc(t, ['migrate'], { DATABASE_URL: database })
@@ -175,7 +169,7 @@ t.test('Ctrl-C ends it with 0, and leaves nothing half made', async (t) => {
 t.test('--plan prints the SQL, which makes what svc migrate makes', async (t) => {
   for (const options of [[], ['--schema', 'shop']]) {
     const [planned, made] = [await emptyDatabase(t), await emptyDatabase(t)]
-    const client = await clientOf(t, planned)
+    const client = await sessionOn(t, planned)
     const role = await roleOf(t, client)
     const grant = ['--grant-to', role]
     const plan = await migrated(t, planned, '--plan', ...grant, ...options)
@@ -189,7 +183,7 @@ t.test('--plan prints the SQL, which makes what svc migrate makes', async (t) =>
       lines: ['-- everything is there'],
     })
     await migrated(t, made, ...options)
-    const expected = await clientOf(t, made)
+    const expected = await sessionOn(t, made)
     t.strictSame((await client.query(SHAPE)).rows, (await expected.query(SHAPE)).rows)
     const queues = `select name, policy, retry_limit, expire_seconds, dead_letter, table_name
       from ${options[1] ?? 'svc'}_jobs.queue order by name`

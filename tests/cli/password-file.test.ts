@@ -7,6 +7,7 @@ import { emptyDatabase } from '../support/fresh-database.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startSvc, svc } from '../support/svc-command.ts'
 import { until } from '../support/until.ts'
+import { sessionOn } from '../support/session.ts'
 
 t.test('the command takes a list of hosts, and its password from a file', async (t) => {
   const url = new URL(await emptyDatabase(t))
@@ -32,9 +33,7 @@ t.test('the command takes a list of hosts, and its password from a file', async 
 t.test('a command that goes on takes the password that the file has by then', async (t) => {
   const postgres = await startPostgres()
   t.teardown(() => postgres.stop())
-  const admin = new pg.Client(postgres.url)
-  await admin.connect()
-  t.teardown(() => admin.end())
+  const admin = await sessionOn(t, postgres.url)
   const folder = await mkdtemp(join(tmpdir(), 'svc-password-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const url = new URL(postgres.url)

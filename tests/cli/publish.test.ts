@@ -2,21 +2,22 @@
 import { svcAuth } from '@svc/auth'
 import { Type } from '@sinclair/typebox'
 import { defineEvents, svcCore } from '@svc/core'
-import { drain, receiver } from '@svc/testing'
+import { drain } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
-import Fastify from 'fastify'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { svc } from '../support/svc-command.ts'
 import { until } from '../support/until.ts'
+import { sessionOn } from '../support/session.ts'
+import { newHost } from '../support/new-host.ts'
+import { wholeHost } from '../support/whole-host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 t.test('svc send --via has the host send an example to one webhook', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   const SVC_KEY = 'a-bootstrap-key-of-this-test'
   await app.register(svcCore, {
     database: await freshDatabase(t),
@@ -35,8 +36,7 @@ t.test('svc send --via has the host send an example to one webhook', async (t) =
     },
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
-  const partner = await receiver()
-  t.teardown(() => partner.close())
+  const partner = await openReceiver(t)
   const events = ['order.created']
   const { id } = await app.svc.webhooks.register({ url: partner.url, events, transform: 'doubled' })
   const args = ['send', 'order.created', '--via', id, '--url', url]
@@ -58,20 +58,17 @@ t.test('svc send --via has the host send an example to one webhook', async (t) =
 })
 
 async function startHost(t: Test, database: string, schema?: string) {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(svcCore, {
-    database,
-    schema,
-    application: 'shop',
-    eventRetentionDays: 7,
-    worker: { maxAttempts: 1 },
-  })
-  await app.register(svcAuth, { scopes: ['orders:read'], roles: { viewer: ['orders:read'] } })
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
-  })
+  const app = await wholeHost(
+    t,
+    {
+      database,
+      schema,
+      application: 'shop',
+      eventRetentionDays: 7,
+      worker: { maxAttempts: 1 },
+    },
+    { auth: { scopes: ['orders:read'], roles: { viewer: ['orders:read'] } } },
+  )
   app.get('/orders', { config: { scopes: ['orders:read'] } }, async () => 'orders')
   return app
 }
@@ -83,8 +80,7 @@ t.test('svc send publishes: a webhook of the tenant and a handler get it, once',
   const handled: unknown[] = []
   await app.svc.events.subscribe('order.created', (payload) => void handled.push(payload))
   await app.ready()
-  const partner = await receiver()
-  t.teardown(() => partner.close())
+  const partner = await openReceiver(t)
   const { secret } = await app.svc.webhooks.register({
     url: partner.url,
     events: ['order.created'],
@@ -141,9 +137,7 @@ t.test('a verb changes nothing of what the hosts have declared', async (t) => {
   const app = await startHost(t, database)
   await app.ready()
   await app.close()
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   // The hosts have stopped some time ago, as between two deploys.
   await client.query(`update svc."__svc.processes"
     set closed_at = now() - interval '5 minutes', renewed_at = now() - interval '5 minutes'`)
@@ -202,8 +196,7 @@ t.test('svc redrive queues dead letters of a webhook or of a subscription again'
     { subscription: 'mail' },
   )
   await app.ready()
-  const partner = await receiver({ answer: 500 })
-  t.teardown(() => partner.close())
+  const partner = await openReceiver(t, { answer: 500 })
   const webhook = await app.svc.webhooks.register({ url: partner.url, events: ['order.created'] })
   await app.svc.events.publish('order.created', 1)
   await drain(app)

@@ -1,15 +1,13 @@
 /** A database that only reads, as a standby does. */
-import pg from 'pg'
 import t from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
 import { startSvc, svc } from '../support/svc-command.ts'
+import { sessionOn } from '../support/session.ts'
 
 t.test('verbs that write say that the database only reads, and nothing else', async (t) => {
   const DATABASE_URL = await emptyDatabase(t)
-  const admin = new pg.Client(DATABASE_URL)
-  await admin.connect()
-  t.teardown(() => admin.end())
+  const admin = await sessionOn(t, DATABASE_URL)
   const { rows } = await admin.query('select current_database() as name')
   const setReadOnly = (is: 'on' | 'off') =>
     admin.query(`set default_transaction_read_only = off;

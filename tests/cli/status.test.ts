@@ -1,28 +1,18 @@
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { drain, receiver } from '@svc/testing'
-import { svcWebhooks } from '@svc/webhooks'
-import Fastify from 'fastify'
+import { drain } from '@svc/testing'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startSvc, svc } from '../support/svc-command.ts'
 import { until } from '../support/until.ts'
+import { wholeHost } from '../support/whole-host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 /** A host with a failing webhook, a dead letter and a paused tenant. */
 async function startHost(t: Test, database: string) {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database, worker: { maxAttempts: 1 } })
-  await app.register(svcAuth)
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
-  })
+  const app = await wholeHost(t, { database, worker: { maxAttempts: 1 } })
   await app.ready()
-  const partner = await receiver({ answer: 500 })
-  t.teardown(() => partner.close())
+  const partner = await openReceiver(t, { answer: 500 })
   await app.svc.auth.createUser({ email: 'ada@example.com', name: 'Ada Lovelace' })
   const webhook = await app.svc.webhooks.register({
     url: `${partner.url}/partner-hook`,

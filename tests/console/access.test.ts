@@ -1,9 +1,9 @@
 /** The host's own login, and what a host without some plugins offers. */
 import t from 'tap'
 import type { Access } from '@svc/console'
-import { receiver as openReceiver } from '@svc/testing'
 import { until, untilCount } from '../support/until.ts'
 import { startHost } from './support/host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const startWith = (t: Parameters<typeof startHost>[0], access: () => unknown, rest: object = {}) =>
   startHost(t, { ...rest, console: { access: access as () => Access } })
@@ -200,8 +200,7 @@ t.test('events about keys are for who may see keys', async (t) => {
   const { app, visitor, signIn, keyOf } = await startHost(t, {
     console: { access: () => who, signInWithKey: true },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const name = 'svc.key.created'
   const { id } = await app.svc.webhooks.register({
     url: receiver.url,

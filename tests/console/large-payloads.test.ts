@@ -1,12 +1,11 @@
 /** What lists of the console do not show is not read. */
 import t from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
 import { untilCount } from '../support/until.ts'
 import { startHost } from './support/host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 t.test('the payloads of attempts in lists are not read', async (t) => {
-  const receiver = await openReceiver({ answer: () => 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: () => 500 })
   const { app, signIn } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
   const { id: webhookId } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'] })
   await app.svc.events.publish('order.created', { item: 'book' }, { id: 'order-1' })

@@ -1,12 +1,12 @@
 /** The page: how it is served, beside a guard and beside @fastify/helmet. */
 import helmet from '@fastify/helmet'
-import Fastify from 'fastify'
 import t from 'tap'
 import { svcConsole } from '@svc/console'
 import { svcCore } from '@svc/core'
 import { readPage } from '../../packages/console/src/page/page-files.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
+import { newHost } from '../support/new-host.ts'
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -102,8 +102,7 @@ t.test('the console is served at the path of the host’s choice, and nowhere el
 
 t.test('the console works below the prefix of a plugin', async (t) => {
   const connectionString = await freshDatabase(t)
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, { database: { connectionString, max: 4 } })
   await app.register(
     async (child) => {
@@ -134,8 +133,7 @@ t.test('if the page was not built, the error names the command', (t) => {
 t.test('wrong options, and a console without a way to sign in, are errors at boot', async (t) => {
   const database = await freshDatabase(t)
   const boot = async (options: object) => {
-    const app = Fastify({ pluginTimeout: 60_000 })
-    t.teardown(() => app.close())
+    const app = newHost(t)
     await app.register(svcCore, { database: { connectionString: database, max: 4 } })
     await app.register(svcConsole, options)
     await app.ready()

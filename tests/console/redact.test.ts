@@ -1,9 +1,9 @@
 /** The option `redact`: what it takes out of payloads is in no answer. */
 import t from 'tap'
 import type { PayloadOf } from '@svc/console'
-import { receiver as openReceiver } from '@svc/testing'
 import { untilCount } from '../support/until.ts'
 import { startHost } from './support/host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const CARD = '4242-4242-4242-4242'
 const ANSWER = `{"error":"card ${CARD} of book declined"}`
@@ -22,8 +22,7 @@ async function startRedacting(
       inbound: { sender: { path: '/hook', publishAs: 'order.created', verify: () => true } },
     },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id: webhookId } = await host.app.svc.webhooks.register({
     url: receiver.url,
     events: ['*'],
@@ -129,8 +128,7 @@ t.test('redact is told the tenant of the event, whoever has the webhook', async 
       },
     },
   })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   const { id: webhookId } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'] })
   const ids = { name: 'order.created', id: 'order-7' }
   for (const tenant of ['acme', 'globex']) {

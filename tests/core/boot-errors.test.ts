@@ -1,5 +1,5 @@
-import { EventEmitter, once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { EventEmitter } from 'node:events'
+import { createServer } from 'node:net'
 import { promisify } from 'node:util'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { useCore } from '@svc/core/internal'
@@ -8,12 +8,13 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, emptyDatabaseWith, freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
+import { listening } from '../support/listening.ts'
+import { newHost } from '../support/new-host.ts'
 
 const advice = 'check the option "database" (by default the secret DATABASE_URL)'
 
 async function boot(t: Test, options: SvcCoreOptions): Promise<void> {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, options)
 }
 
@@ -54,10 +55,7 @@ t.test('a port where no server listens is an error at boot', async (t) => {
 })
 
 t.test('a server that does not answer is an error at boot', async (t) => {
-  const silent = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => silent.close())
-  await once(silent, 'listening')
-  const { port } = silent.address() as AddressInfo
+  const port = await listening(t, createServer())
   const database = { host: '127.0.0.1', port, connectionTimeoutMillis: 50 }
   await t.rejects(boot(t, { database }), {
     code: 'SVC_CORE_DATABASE_UNREACHABLE',
@@ -85,10 +83,8 @@ t.test('without a password that the server asks for, no connection is left behin
     const answers = [SASL, CONTINUE]
     socket.on('data', () => void (answers.length > 0 && socket.write(answers.shift()!)))
     socket.on('error', () => {})
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
+  })
+  const port = await listening(t, server)
   const database = `postgres://nobody@127.0.0.1:${port}/name`
   await t.rejects(boot(t, { database }), {
     code: 'SVC_CORE_DATABASE_UNREACHABLE',
@@ -146,8 +142,7 @@ t.test('a Postgres that is too old is an error at boot', async (t) => {
 
 t.test('svcCore registered twice is an error at boot', async (t) => {
   const database = { connectionString: await freshDatabase(t), max: 2 }
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, { database })
   await t.rejects(async () => app.register(svcCore, { database }), {
     code: 'SVC_CORE_ALREADY_REGISTERED',

@@ -7,12 +7,13 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { until } from '../support/until.ts'
 import { createSecrets } from '../../packages/core/src/secrets.ts'
+import { sessionOn } from '../support/session.ts'
+import { newHost } from '../support/new-host.ts'
 
 t.test('a plugin registers core with its defaults where the host has not', async (t) => {
   process.env['DATABASE_URL'] = await freshDatabase(t)
   t.teardown(() => delete process.env['DATABASE_URL'])
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
 
   const core = await useCore(app)
 
@@ -64,9 +65,7 @@ t.test('when another plugin fails at boot, closing the host closes everything', 
 
   await app.close()
 
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const others = () =>
     client.query(
       `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
@@ -86,8 +85,7 @@ t.test('where pg-boss cannot start, nothing is left running', async (t) => {
         ? Promise.reject(new Error('permission denied for schema svc_jobs'))
         : query(statement, ...rest)) as never
   })
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await t.rejects(async () => app.register(svcCore, { database: pool }), {
     message: 'permission denied for schema svc_jobs',
   })

@@ -1,6 +1,5 @@
 import { svcAuth } from '@svc/auth'
 import { createSvc, svcCore } from '@svc/core'
-import { receiver } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import type { FastifyInstance } from 'fastify'
 import { providers } from '@svc/webhooks/providers'
@@ -8,6 +7,7 @@ import pg from 'pg'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const WEBHOOKS = { allowedEvents: ['order.created'], allowedNetworks: ['127.0.0.0/8'] }
 
@@ -21,8 +21,7 @@ t.test('a process without a server publishes, and one with a worker delivers', a
     ],
   })
   t.teardown(() => script.close())
-  const customer = await receiver()
-  t.teardown(() => customer.close())
+  const customer = await openReceiver(t)
   const { url } = customer
   await script.webhooks.register({ url, events: ['order.created'] })
   const user = await script.auth.createUser({ name: 'Ada', email: 'ada@example.com' })

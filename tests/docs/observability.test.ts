@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Fastify from 'fastify'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { drain, receiver } from '@svc/testing'
-import { svcWebhooks } from '@svc/webhooks'
+import { drain } from '@svc/testing'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { registerSdk } from '../support/open-telemetry.ts'
 import { metrics, metricsPage } from '../../docs/.vitepress/reference/metrics.ts'
 import { until } from '../support/until.ts'
+import { wholeHost } from '../support/whole-host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const folder = join(import.meta.dirname, '../../docs')
 const alerts = readFileSync(join(folder, 'operate/health-metrics-alerts.md'), 'utf8')
@@ -20,18 +18,18 @@ const documented = metrics()
 const sdk = registerSdk({ traces: false })
 
 t.test('the table of metrics lists all metrics of a host, with their units', async (t) => {
-  const partner = await receiver()
-  t.teardown(() => partner.close())
+  const partner = await openReceiver(t)
   const connectionString = await freshDatabase(t)
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString, max: 4 } })
-  await app.register(svcAuth, { excludePaths: ['/hook'] })
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
-    inbound: { shop: { path: '/hook', publishAs: 'order.created', verify: () => true } },
-  })
+  const app = await wholeHost(
+    t,
+    { database: { connectionString, max: 4 } },
+    {
+      auth: { excludePaths: ['/hook'] },
+      webhooks: {
+        inbound: { shop: { path: '/hook', publishAs: 'order.created', verify: () => true } },
+      },
+    },
+  )
   await app.svc.events.subscribe('order.created', () => {})
   await app.ready()
   await app.svc.webhooks.register({ url: partner.url, events: ['*'] })

@@ -1,20 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
-import Fastify from 'fastify'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { wholeHost } from '../support/whole-host.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operate/runbook.md'), 'utf8')
 
 t.test('the statements of the runbook run on the tables of a host', async (t) => {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
-  await app.register(svcAuth)
-  await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+  const app = await wholeHost(t, { database: { connectionString: await freshDatabase(t), max: 4 } })
   await app.ready()
   const ofTenant = { tenant: 'acme', id: 'order-1' }
   const published = [

@@ -1,11 +1,11 @@
 /** The primary is lost, and its standby takes over: nothing acknowledged is lost, and the feed goes on where it was. */
 import { setTimeout } from 'node:timers/promises'
-import { receiver as openReceiver } from '@svc/testing'
 import t from 'tap'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
 import { until, untilCount } from '../support/until.ts'
 import { startHost, type Host } from '../webhooks/support/host.ts'
 import { startPair } from './pair.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 /** Publishes one event after the other until `stop`, and remembers which were acknowledged. */
 function publishing({ app }: Host, prefix: string) {
@@ -54,8 +54,7 @@ t.test('a failover to a standby that has all commits', async (t) => {
     await startHost(t, { database: proxy.url }),
     await startHost(t, { database: proxy.url }),
   ] as const
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await hosts[0].register(receiver.url, ['order.created'])
   const { cursor } = (await hosts[0].ask('GET', '/feed?after=start')).body
   const readers = hosts.map((host) => reading(host, cursor))
@@ -105,8 +104,7 @@ t.test(
     ]
     let release = () => {}
     const released = new Promise<void>((resolve) => (release = resolve))
-    const receiver = await openReceiver({ answer: () => released.then(() => 200) })
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t, { answer: () => released.then(() => 200) })
     const webhook = await first.register(receiver.url, ['order.created'])
     // Claimed by its publisher.
     await second.app.svc.events.publish('order.created', {})

@@ -1,13 +1,13 @@
 /** The primary is lost with its last commits, and a standby takes over that lacks them. */
 import type pg from 'pg'
 import t, { type Test } from 'tap'
-import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
 import { until } from '../support/until.ts'
 import { startHost } from '../webhooks/support/host.ts'
 import { startPair } from './pair.ts'
+import { newHost } from '../support/new-host.ts'
 
 /** A server with a standby that lags behind as soon as it is told to. */
 async function startLagging(t: Test) {
@@ -83,8 +83,7 @@ t.test(
 /** Two processes that guard a route. */
 async function startGuards(t: Test, connectionString: string) {
   const start = async () => {
-    const app = Fastify({ pluginTimeout: 60_000 })
-    t.teardown(() => app.close())
+    const app = newHost(t)
     await app.register(svcCore, { database: { connectionString, max: 4 } })
     await app.register(svcAuth)
     app.get('/', { config: { scopes: ['read'] } }, async () => 'ok')

@@ -4,17 +4,16 @@
  */
 import type pg from 'pg'
 import t, { type Test } from 'tap'
-import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { connect } from '../support/connect.ts'
+import { sessionOn } from '../support/session.ts'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
+import { newHost } from '../support/new-host.ts'
 
 async function startApp(t: Test, connectionString: string) {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, {
     database: { connectionString, max: 4 },
     worker: { enabled: false },
@@ -42,7 +41,7 @@ t.test('a revocation is seen although it has the number of one that was lost', a
   const both = () => Promise.all([status(first.key), status(second.key)])
   await until(both, (all) => all.every((one) => one === 200))
 
-  const client = await connect(t, postgres.url)
+  const client = await sessionOn(t, postgres.url)
   const revoke = (db: pg.Client, id: string) =>
     db.query('update svc."__svc.auth.api_keys" set revoked_at = now() where id = $1', [id])
   const started = `select pg_postmaster_start_time()::text as at`
@@ -54,7 +53,7 @@ t.test('a revocation is seen although it has the number of one that was lost', a
   proxy.cut()
   process.kill(rows[0].pid, 'SIGKILL')
   const next = await until(
-    () => connect(t, postgres.url).catch(() => undefined),
+    () => sessionOn(t, postgres.url).catch(() => undefined),
     (one) => one !== undefined,
   )
   t.equal((await next!.query(started)).rows[0].at, before)

@@ -1,20 +1,19 @@
 /** The filters that a process has in memory, when the numbers of transactions mean others than those it has seen. */
-import { receiver as openReceiver } from '@svc/testing'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
-import { connect } from '../support/connect.ts'
+import { sessionOn } from '../support/session.ts'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { startHost } from '../webhooks/support/host.ts'
 import { startPair } from './pair.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 /** A host with a webhook for orders of one total, which its process has in memory. */
 async function startFiltered(t: Test, database: string) {
   const proxy = await proxyPostgres(t, database)
   const { app } = await startHost(t, { database: proxy.url })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await app.svc.webhooks.register({
     url: receiver.url,
     events: ['order.created'],
@@ -45,7 +44,7 @@ t.test('what was read on a standby is read again when it has become the primary'
   await first.query('begin')
   await changeFilter(first, 100, 200)
   // It is newer, and ends before: to the standby all up to it seem to have ended.
-  const newer = await connect(t, url)
+  const newer = await sessionOn(t, url)
   await newer.query('select pg_current_xact_id()')
   await newer.query('create table newer ()')
   await hasAll()
@@ -73,7 +72,7 @@ t.test('a crash that has lost a change is told from the time before it', async (
   t.teardown(() => postgres.stop())
   const { proxy, publish, received } = await startFiltered(t, postgres.url)
   proxy.cut()
-  const db = await connect(t, postgres.url)
+  const db = await sessionOn(t, postgres.url)
   await db.query('set synchronous_commit = off')
   const lost = await changeFilter(db, 100, 200)
   await db.query('begin')
@@ -82,7 +81,7 @@ t.test('a crash that has lost a change is told from the time before it', async (
   const { rows } = await db.query('select pg_backend_pid() as pid')
   process.kill(rows[0].pid, 'SIGKILL')
   const next = await until(
-    () => connect(t, postgres.url).catch(() => undefined),
+    () => sessionOn(t, postgres.url).catch(() => undefined),
     (one) => one !== undefined,
   )
   const change = await changeFilter(next!, 100, 300)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Test } from 'tap'
-import { connect } from '../support/connect.ts'
+import { sessionOn } from '../support/session.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
@@ -21,7 +21,7 @@ export async function startPair(t: Test, follows: true | 'late' = 'late'): Promi
   const pair = await startPostgres({}, { standby: follows })
   t.teardown(() => pair.stop())
   const standbyUrl = pair.standby!
-  const [first, standby] = [await connect(t, pair.url), await connect(t, standbyUrl)]
+  const [first, standby] = [await sessionOn(t, pair.url), await sessionOn(t, standbyUrl)]
   const hasAll = async () => {
     const { rows } = await first.query('select pg_current_wal_lsn()::text as lsn')
     await until(

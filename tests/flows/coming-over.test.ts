@@ -1,19 +1,19 @@
 /** The guides for those who send webhooks already: their scripts, and receivers that stay as they are. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { svcCore } from '@svc/core'
 import { verifyDelivery } from '@svc/receiver'
-import { receiver as openReceiver, type ReceivedRequest, type Receiver } from '@svc/testing'
+import type { ReceivedRequest, Receiver } from '@svc/testing'
 import { svcWebhooks, type SvcWebhooksOptions, type Transform } from '@svc/webhooks'
-import Fastify from 'fastify'
 import { Webhook as SvixWebhook } from 'svix'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { folderOf, runProgram } from '../support/program.ts'
+import { listening } from '../support/listening.ts'
+import { newHost } from '../support/new-host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const PAYLOAD = { id: 7, item: 'book', text: 'Zürich 🔑' }
 
@@ -26,8 +26,7 @@ async function run(t: Test, name: string, environment: Record<string, string>) {
 
 /** The host that sends from now on. */
 async function startHost(t: Test, database: string, options: SvcWebhooksOptions) {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, { database: { connectionString: database, max: 4 } })
   await app.register(svcWebhooks, {
     allowedEvents: ['order.created', 'order.shipped'],
@@ -39,8 +38,7 @@ async function startHost(t: Test, database: string, options: SvcWebhooksOptions)
 }
 
 async function open(t: Test): Promise<Receiver> {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   // A script has no allowedNetworks: it may register a name, and no address of this machine.
   return { ...receiver, url: receiver.url.replace('127.0.0.1', 'localhost') }
 }
@@ -52,9 +50,7 @@ async function openApi(t: Test, answers: Record<string, unknown>): Promise<strin
     const status = headers.authorization !== 'Bearer token' ? 401 : answer === undefined ? 404 : 200
     response.writeHead(status).end(JSON.stringify(answer ?? {}))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => server.close().closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listening(t, server)}`
 }
 
 const hmacOf = (secret: string, text: string) =>

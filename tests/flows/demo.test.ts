@@ -9,6 +9,7 @@ import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { until } from '../support/until.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { listening } from '../support/listening.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const MAIN = join(ROOT, 'examples/demo/main.ts')
@@ -119,10 +120,7 @@ t.test('Ctrl-C ends the demo, also through the shells of pnpm', async (t) => {
 
 t.test('a mistake in its environment is reported in one sentence', async (t) => {
   const url = await freshDatabase(t)
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  t.teardown(() => taken.close())
-  const port = String((taken.address() as { port: number }).port)
+  const port = String(await listening(t, createServer()))
   const missing = new URL(url)
   missing.username = 'nobody_of_this_name'
   const cases: [string[], Record<string, string>, RegExp][] = [

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { drain } from '@svc/testing'
@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { everyRow, type Row } from '../support/every-row.ts'
 import { receivers, sendOrder, shopHost } from './support/shop-host.ts'
+import { newHost } from '../support/new-host.ts'
 
 async function hostOn(t: Test, database: string): Promise<FastifyInstance> {
   const app = await shopHost(t, database, {
@@ -165,8 +166,7 @@ t.test(
   async (t) => {
     const database = await emptyDatabase(t)
     const start = async (packages: 'core' | 'auth') => {
-      const app = Fastify({ pluginTimeout: 60_000 })
-      t.teardown(() => app.close())
+      const app = newHost(t)
       await app.register(svcCore, { database: { connectionString: database, max: 4 } })
       if (packages === 'auth') await app.register(svcAuth)
       await app.ready()

@@ -1,10 +1,11 @@
 import { svcAuth } from '@svc/auth'
 import { svcCore, type ShapeErrorBody } from '@svc/core'
 import { headerToken, svcWebhooks } from '@svc/webhooks'
-import Fastify, { type InjectOptions } from 'fastify'
+import type { InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { createErrorText } from '../../packages/core/src/http/error-body.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { newHost } from '../support/new-host.ts'
 
 const BOOTSTRAP = 'the-bootstrap-key-of-tests'
 
@@ -12,8 +13,7 @@ async function startHost(t: Test, errorBody?: ShapeErrorBody) {
   const database = await freshDatabase(t)
   const log: Record<string, unknown>[] = []
   const stream = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const app = Fastify({ logger: { stream }, pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t, { logger: { stream } })
   const secrets: Record<string, string> = { BOOTSTRAP, TOKEN: 'token' }
   await app.register(svcCore, {
     database,
@@ -154,8 +154,7 @@ t.test('an error body that JSON cannot write is replaced by our own', async (t) 
 })
 
 t.test('an errorBody that is no function is an error at boot', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await t.rejects(async () => app.register(svcCore, { errorBody: 'json' as never }), {
     code: 'SVC_CORE_INVALID_OPTION',
     message: /"errorBody" must be a function \(error, request\) => body, or null/,

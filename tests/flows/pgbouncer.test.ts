@@ -2,16 +2,15 @@
 // promise: Guard, publishes, deliveries, retries and order work behind PgBouncer in transaction mode, and no session keeps any state
 // What works behind a PgBouncer in transaction mode: all of it, by polling.
 import { setTimeout as wait } from 'node:timers/promises'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { advance, drain, receiver as openReceiver } from '@svc/testing'
-import { svcWebhooks } from '@svc/webhooks'
-import Fastify, { type FastifyInstance } from 'fastify'
+import { advance, drain } from '@svc/testing'
+import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { startPgBouncer, withoutPgBouncer } from '../support/pgbouncer.ts'
 import { until } from '../support/until.ts'
+import { wholeHost } from '../support/whole-host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const POOL_SIZE = 5
 
@@ -20,14 +19,7 @@ async function startHost(
   database: string,
   subscribe?: (app: FastifyInstance) => Promise<void>,
 ): Promise<FastifyInstance> {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString: database, max: 4 } })
-  await app.register(svcAuth)
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
-  })
+  const app = await wholeHost(t, { database: { connectionString: database, max: 4 } })
   app.get('/orders', async () => [])
   await subscribe?.(app)
   await app.ready()
@@ -59,8 +51,7 @@ for (const [way, settings] of Object.entries(WAYS)) {
         default_pool_size: String(POOL_SIZE),
       })
       const handled: unknown[] = []
-      const partner = await openReceiver()
-      t.teardown(() => partner.close())
+      const partner = await openReceiver(t)
       const [working, other] = await Promise.all([
         startHost(t, url, (app) =>
           app.svc.events.subscribe('order.created', (payload) => void handled.push(payload)),

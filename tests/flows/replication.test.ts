@@ -1,22 +1,21 @@
-import Fastify, { type FastifyInstance } from 'fastify'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
+import type { FastifyInstance } from 'fastify'
 import { useCore } from '@svc/core/internal'
-import { drain, receiver } from '@svc/testing'
-import { svcWebhooks } from '@svc/webhooks'
+import { drain } from '@svc/testing'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { queryOn } from '../support/session.ts'
+import { wholeHost } from '../support/whole-host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 /** As Debezium and Supabase make it: Postgres then refuses updates and deletes of rows that nothing identifies. */
 async function replicatedHost(t: Test): Promise<FastifyInstance> {
   const database = await freshDatabase(t)
   await queryOn(database, 'create publication everything for all tables')
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString: database, max: 4 } })
-  await app.register(svcAuth)
-  await app.register(svcWebhooks, { allowedEvents: ['a'], allowedNetworks: ['127.0.0.0/8'] })
+  const app = await wholeHost(
+    t,
+    { database: { connectionString: database, max: 4 } },
+    { webhooks: { allowedEvents: ['a'] } },
+  )
   await app.ready()
   return app
 }
@@ -42,8 +41,7 @@ t.test(
   'under a publication for all tables everything is delivered, swept and erased',
   async (t) => {
     const app = await replicatedHost(t)
-    const partner = await receiver()
-    t.teardown(() => partner.close())
+    const partner = await openReceiver(t)
     const filter = { payload: { n: 1 } }
     const webhook = { url: partner.url, events: ['a'], tenant: 'acme' }
     const { id } = await app.svc.webhooks.register(webhook)

@@ -1,26 +1,24 @@
 // promise: `?search=` on users, keys, tenants and webhooks: beginnings of words of their names, without case and accents, along an index
 /** Search by name: what is found, what is refused, who finds what, and what it costs. */
-import { svcAuth } from '@svc/auth'
-import { svcCore, type SvcCoreOptions } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
-import Fastify from 'fastify'
+import type { SvcCoreOptions } from '@svc/core'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { explainingPool, nodesOf } from '../support/query-plans.ts'
 import { queryOn } from '../support/session.ts'
+import { wholeHost } from '../support/whole-host.ts'
 
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 
 async function startHost(t: Test, database: SvcCoreOptions['database']) {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, {
-    database,
-    worker: { enabled: false },
-    secrets: () => BOOTSTRAP_KEY,
-  })
-  await app.register(svcAuth, { bootstrapKeySecret: 'BOOTSTRAP_KEY' })
-  await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+  const app = await wholeHost(
+    t,
+    {
+      database,
+      worker: { enabled: false },
+      secrets: () => BOOTSTRAP_KEY,
+    },
+    { auth: { bootstrapKeySecret: 'BOOTSTRAP_KEY' } },
+  )
   await app.ready()
   const ask = async (path: string, key = BOOTSTRAP_KEY) => {
     const answer = await app.inject({ url: path, headers: { 'x-api-key': key } })

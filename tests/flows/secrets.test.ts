@@ -1,14 +1,16 @@
-import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { drain, receiver, signed } from '@svc/testing'
+import { drain, signed } from '@svc/testing'
 import { headerToken, svcWebhooks } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { generateKey } from '../../packages/auth/src/key-format.ts'
 import { everyRow } from '../support/every-row.ts'
 import { until } from '../support/until.ts'
+import { newHost } from '../support/new-host.ts'
+import { openReceiver } from '../support/receiver.ts'
 
 const secret = () => randomBytes(24).toString('base64url')
 const SECRETS: Record<string, string> = {
@@ -24,8 +26,7 @@ t.test('after all operations, no secret is in the database or the log', async (t
   const database = await freshDatabase(t)
   const lines: string[] = []
   const stream = { write: (line: string) => void lines.push(line) }
-  const app = Fastify({ logger: { level: 'trace', stream }, pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t, { logger: { level: 'trace', stream } })
   await app.register(svcCore, {
     database: { connectionString: database, max: 5 },
     secrets: (name) => SECRETS[name] ?? null,
@@ -36,6 +37,7 @@ t.test('after all operations, no secret is in the database or the log', async (t
     bootstrapKeySecret: 'BOOTSTRAP_KEY',
     excludePaths: ['/hooks/*'],
     tenantLimits: [{ limit: 100, perSeconds: 60 }],
+    rateLimit: { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 },
   })
   await app.register(svcWebhooks, {
     allowedEvents: ['order.created'],
@@ -52,6 +54,9 @@ t.test('after all operations, no secret is in the database or the log', async (t
     },
   })
   app.get('/me', async (request) => request.auth)
+  app.get('/fails', async () => {
+    throw new Error('boom')
+  })
   await app.ready()
   const asOperator = { 'x-api-key': SECRETS['BOOTSTRAP_KEY'] }
   const ask = (method: string, url: string, payload?: object, headers: object = asOperator) =>
@@ -85,11 +90,23 @@ t.test('after all operations, no secret is in the database or the log', async (t
       'x-forwarded-uri': '/me',
     })
   }
+  const ended = await app.svc.auth.createApiKey({ userId: user.id })
+  await app.svc.auth.revokeApiKey(ended.id)
+  const refused = [ended.key, generateKey(), `${generateKey()}x`, 'not-of-our-format-at-all']
+  for (const text of [...refused, SECRETS['BOOTSTRAP_KEY']]) {
+    for (const headers of [{ 'x-api-key': text }, { authorization: `Bearer ${text}` }]) {
+      for (const path of ['/fails', '/_auth/users', '/nothing']) {
+        await ask('GET', path, undefined, headers)
+        await ask('POST', path, {}, headers)
+      }
+    }
+    await app.svc.auth.validateApiKey(text!)
+  }
+  t.match(lines.join(), 'key refused')
   await ask('PATCH', `/_auth/keys/${rotated.id}`, { label: 'CI', enabled: false })
   t.equal((await ask('GET', '/me', undefined, { 'x-api-key': rotated.key })).statusCode, 401)
 
-  const partner = await receiver()
-  t.teardown(() => partner.close())
+  const partner = await openReceiver(t)
   partner.answer(({ raw }) => (raw.includes('dies') ? 500 : 200))
   const hook = (
     await ask(
@@ -131,13 +148,14 @@ t.test('after all operations, no secret is in the database or the log', async (t
     ...Object.values(SECRETS),
     ...Object.values(HEADERS).map((value) => value.replace('Bearer ', '')),
     ...keys,
+    ...refused,
     hook.secret,
     next.secret,
     ...pushes.map(({ headers }) => headers['x-hub-signature-256']!.replace('sha256=', '')),
   ].map((text: string) => text.replace(/^wh(?:sec|sk)_/, ''))
   // The first eight characters of a key are shown.
   const pieces = secrets.flatMap((text) =>
-    Array.from({ length: text.length - 11 }, (_, start) => text.slice(start, start + 12)),
+    Array.from({ length: text.length - 8 }, (_, start) => text.slice(start, start + 9)),
   )
   const holds = (text: string) => pieces.filter((piece) => text.includes(piece))
   t.same(

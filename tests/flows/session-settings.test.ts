@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { svcCore } from '@svc/core'
 import { useCore } from '@svc/core/internal'
 import { advance, drain } from '@svc/testing'
@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { receivers, sendOrder, shopHost } from './support/shop-host.ts'
 import { queryOn } from '../support/session.ts'
+import { newHost } from '../support/new-host.ts'
 
 /** What a role, a database or an application may have set, in the forms that are the furthest from ours. */
 const SETTINGS: [name: string, value: string][] = [
@@ -271,8 +272,7 @@ t.test(
   async (t) => {
     const database = await freshDatabase(t)
     await queryOn(database, SHADOWS)
-    const app = Fastify()
-    t.teardown(() => app.close())
+    const app = newHost(t)
     await app.register(svcCore, { database: { connectionString: database, max: 2 } })
     await app.ready()
     const { events, kv } = app.svc

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { folderOf, runProgram } from '../support/program.ts'
 import { currentRun } from '../support/test-run.ts'
+import { programsIn } from './guides/support/guides.ts'
 
 const PAGES: [page: string, program: string, passed: RegExp][] = [
   ['docs/webhooks/test.md', 'orders.test.ts', /pass 3\b/],
@@ -11,9 +11,7 @@ const PAGES: [page: string, program: string, passed: RegExp][] = [
 
 for (const [page, name, passed] of PAGES) {
   t.test(`the tests of ${page} pass unchanged`, async (t) => {
-    const text = readFileSync(join(import.meta.dirname, '../..', page), 'utf8')
-    const [, program = ''] = new RegExp(`\`\`\`ts\\n(// ${name}[^]*?)\`\`\``).exec(text) ?? []
-    const folder = await folderOf(t, { [name]: program })
+    const folder = await folderOf(t, programsIn(join(import.meta.dirname, '../..', page)))
     const { server } = await currentRun()
     const run = runProgram(t, folder, name, {
       DATABASE_URL: server,

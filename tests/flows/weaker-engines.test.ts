@@ -3,23 +3,22 @@
  * still holds there.
  */
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { svcCore } from '@svc/core'
 import Fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
+import { listening } from '../support/listening.ts'
+import { newHost } from '../support/new-host.ts'
 
 /** A server that takes LISTEN for a mistake in the syntax. */
 async function withoutListen(t: Test, database: string): Promise<string> {
   const target = new URL(database)
-  const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
     for (const socket of [client, upstream]) {
-      sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => {
         client.destroy()
@@ -32,14 +31,9 @@ async function withoutListen(t: Test, database: string): Promise<string> {
         Buffer.from(bytes.toString('latin1').replace(/\blisten "/, 'lesten "'), 'latin1'),
       )
     })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
   })
   const url = new URL(database)
-  url.port = String((server.address() as AddressInfo).port)
+  url.port = String(await listening(t, server))
   return url.href
 }
 
@@ -94,8 +88,7 @@ for (const [what, statement, message] of taken) {
     const url = new URL(database)
     url.username = role
     url.password = 'secret'
-    const app = Fastify()
-    t.teardown(() => app.close())
+    const app = newHost(t)
     await t.rejects(async () => app.register(svcCore, { database: url.href }), {
       code: 'SVC_CORE_RIGHTS_MISSING',
       message,

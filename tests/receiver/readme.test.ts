@@ -1,23 +1,17 @@
 // The examples for receivers, run: each takes a delivery and refuses a forged one.
 import { createHmac } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { folderOf, freePort, runProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
+import { programsIn } from '../flows/guides/support/guides.ts'
 
-const pages = await Promise.all(
-  ['packages/receiver/README.md', 'docs/webhooks/receive-and-verify.md'].map((page) =>
-    readFile(join(import.meta.dirname, '../..', page), 'utf8'),
-  ),
-)
-/** The examples, by the names in their first lines. */
-const examples = Object.fromEntries(
-  [...pages.join('\n').matchAll(/```ts\n(\/\/ (\w+\.ts): .*?)```/gs)].map(
-    ([, text = '', name = '']) => [name, text],
-  ),
-)
+const root = join(import.meta.dirname, '../..')
+const examples = {
+  ...programsIn(join(root, 'packages/receiver/README.md')),
+  ...programsIn(join(root, 'docs/webhooks/receive-and-verify.md')),
+}
 
 const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 const body = '{"event":"order.created","payload":{ "id": 1.0 },"deliveryId":"0199"}'

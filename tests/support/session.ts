@@ -2,9 +2,10 @@
 import pg from 'pg'
 import type { Test } from 'tap'
 
-/** A session that ends with the test. */
+/** A session that ends with the test, and may break before. */
 export async function sessionOn(t: Pick<Test, 'teardown'>, database: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: database })
+  client.on('error', () => {})
   await client.connect()
   t.teardown(() => client.end())
   return client

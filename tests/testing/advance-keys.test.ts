@@ -1,16 +1,15 @@
 /** What `advance` does to keys, limits and lockouts. */
-import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { advance, drain } from '@svc/testing'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { newHost } from '../support/new-host.ts'
 
 /** A host with keys, a user, and a route that needs a key. */
 async function startKeys(t: Test, settings: object = {}) {
   const database = await freshDatabase(t)
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, { database })
   await app.register(svcAuth, settings)
   app.get('/', async () => 'hello')

@@ -6,6 +6,7 @@ import { advance, drain, receiver, signed } from '@svc/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import { startHost } from '../core/support/host.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { newHost } from '../support/new-host.ts'
 
 const LATE = { worker: { retryDelaySeconds: 600, maxAttempts: 3 } }
 
@@ -28,8 +29,7 @@ t.test('drain waits for handlers, and for the events that they publish', async (
 
 t.test('drain boots the host that it is given', async (t) => {
   const database = await freshDatabase(t)
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   void app.register(svcCore, { database })
   await drain(app)
   t.ok(app.svc.events)
@@ -93,8 +93,7 @@ t.test('arguments of the testing kit are checked', async (t) => {
   await t.rejects(drain(app, { timeoutMs: 0 }), invalid)
   await t.rejects(drain(app, 5000 as never), { ...invalid, message: /must be an object, got 5000/ })
   await t.rejects(drain(undefined as never), invalid)
-  const other = Fastify()
-  t.teardown(() => other.close())
+  const other = newHost(t)
   await t.rejects(drain(other), { ...invalid, message: /has no svcCore/ })
 })
 

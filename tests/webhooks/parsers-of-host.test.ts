@@ -1,13 +1,10 @@
 // promise: Both plugins work whatever the default isolation level of the database is, and whatever parsers the host has set in `pg`
-import Fastify from 'fastify'
 import pg from 'pg'
 import t from 'tap'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
 import { openReceiver } from '../support/receiver.ts'
-import { svcWebhooks } from '@svc/webhooks'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until, untilCount } from '../support/until.ts'
+import { wholeHost } from '../support/whole-host.ts'
 
 t.test('both plugins work where the pool of the host reads every type as text', async (t) => {
   const types = { getTypeParser: () => (text: unknown) => text } as unknown as pg.CustomTypesConfig
@@ -16,16 +13,9 @@ t.test('both plugins work where the pool of the host reads every type as text', 
   const seen = await pool.query(`select true as a, '{"b": 1}'::jsonb as b, '{c}'::text[] as c`)
   t.same(seen.rows, [{ a: 't', b: '{"b": 1}', c: '{c}' }])
 
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, {
+  const app = await wholeHost(t, {
     database: pool,
     worker: { retryDelaySeconds: 0, maxAttempts: 2, retryBackoff: false },
-  })
-  await app.register(svcAuth)
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
   })
   app.get('/me', async (request) => request.auth?.keyId)
   const attempts: number[] = []

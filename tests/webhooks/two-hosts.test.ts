@@ -3,11 +3,11 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { useCore } from '@svc/core/internal'
-import pg from 'pg'
 import t from 'tap'
 import { openReceiver } from '../support/receiver.ts'
 import { dropLogDays } from '../../packages/webhooks/src/tables/delivery-log-days.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { queryOn } from '../support/session.ts'
 import { pretendServerAge } from '../support/server-age.ts'
 import { startHost, type Host } from './support/host.ts'
 
@@ -45,10 +45,7 @@ t.test('the events of a process that was killed end when its lease has lapsed', 
   // A start of the server renews all leases.
   await pretendServerAge(database, 3600)
   // However long the host takes to boot, the lease has not lapsed before that.
-  const client = new pg.Client(database)
-  await client.connect()
-  await client.query(`update svc."__svc.processes" set renewed_at = now() + interval '1 hour'`)
-  await client.end()
+  await queryOn(database, `update svc."__svc.processes" set renewed_at = now() + interval '1 hour'`)
   // Only this test moves the clock: the host's own timers may come whenever they like.
   const now = performance.now.bind(performance)
   // A whole number: the sum of twenty seconds is then exact.

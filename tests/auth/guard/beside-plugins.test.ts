@@ -1,8 +1,6 @@
 // promise: No protected handler runs without a valid key, whatever the spelling of the path and the options of the router
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import httpProxy from '@fastify/http-proxy'
@@ -16,6 +14,7 @@ import t, { type Test as Tap } from 'tap'
 import { fuzz } from '../../fuzz/fuzz.ts'
 import { startHost } from '../support/host.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { listening } from '../../support/listening.ts'
 
 const SECRET = 'what only holders of a key may read'
 
@@ -75,9 +74,7 @@ t.test('without a key no request passes @fastify/http-proxy', async (t) => {
     reached.push(request.url ?? '')
     reply.end('upstream')
   })
-  upstream.listen(0, '127.0.0.1')
-  await once(upstream, 'listening')
-  const { port } = upstream.address() as AddressInfo
+  const port = await listening(t, upstream)
   const { app, makeKey } = await startHost(t, {
     auth: { excludePaths: ['/api/open/*'] },
     after: async (app) => {

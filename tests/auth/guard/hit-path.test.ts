@@ -44,6 +44,20 @@ t.test('requests that present one new key at the same time make one query', asyn
   t.equal(keyLookups(texts).length, 1)
 })
 
+t.test('many new keys at the same time make one query for each two hundred', async (t) => {
+  const { app, makeKey } = await startHost(t)
+  const { validateApiKey } = app.svc.auth
+  const { key } = await makeKey()
+  const keys = Array.from({ length: 450 }, (_, n) => (n === 300 ? key : generateKey()))
+  const { texts } = watchStatements(app)
+  const answers = await Promise.all(keys.map((one) => validateApiKey(one)))
+  t.equal(keyLookups(texts).length, 3)
+  t.equal(
+    answers.findIndex(({ valid }) => valid),
+    300,
+  )
+})
+
 t.test('a key that was refused is refused without a query', async (t) => {
   const { app, ask } = await startHost(t, { after: withMe })
   const { texts } = watchStatements(app)

@@ -1,10 +1,11 @@
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import requestContext from '@fastify/request-context'
 import t, { type Test as Tap } from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { BOOTSTRAP_KEY } from '../support/host.ts'
+import { newHost } from '../../support/new-host.ts'
 
 type Plugin = (app: FastifyInstance) => Promise<void>
 
@@ -28,8 +29,7 @@ async function guarding(t: Tap): Promise<Plugin> {
 }
 
 function hostOf(t: Tap, plugin: Plugin, options: { prefix?: string } = {}): FastifyInstance {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   app.register(plugin, options)
   return app
 }

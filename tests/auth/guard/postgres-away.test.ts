@@ -3,6 +3,7 @@ import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost, type Answer, type Host, type MadeKey } from '../support/host.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
+import { AUTH, UNKNOWN } from '../../support/operations.ts'
 import { until } from '../../support/until.ts'
 
 const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) => {
@@ -48,24 +49,15 @@ for (const how of ['cut', 'silence'] as const) {
   })
 }
 
-/** The calls of the management API that ask Postgres; a key may make all of them. */
-const callsOn = ({ id, userId, key }: MadeKey): [string, string, object?][] => [
-  ['POST', '/_auth/me/rotate'],
-  ['GET', '/_auth/me'],
-  ['POST', '/_auth/users', { email: 'new@example.com', name: 'New' }],
-  ['GET', '/_auth/users'],
-  ['DELETE', `/_auth/users/${userId}`],
-  ['POST', `/_auth/users/${userId}/keys`, {}],
-  ['GET', `/_auth/users/${userId}/keys`],
-  ['GET', '/_auth/keys'],
-  ['GET', `/_auth/keys/${id}`],
-  ['PATCH', `/_auth/keys/${id}`, { label: 'changed' }],
-  ['POST', `/_auth/keys/${id}/rotate`],
-  ['DELETE', `/_auth/keys/${id}`],
-  ['GET', `/_auth/keys/${id}/usage`],
-  ['GET', '/_auth/usage'],
-  ['GET', '/_auth/audit'],
-  ['POST', '/_auth/verify', { key: `${key}x` }],
+/** The requests of the management API that ask Postgres; a key may make all of them. */
+const requestsOn = ({ id: keyId, userId, key }: MadeKey): [route: string, body?: object][] => [
+  ['POST /_auth/me/rotate'],
+  ['GET /_auth/me'],
+  ['GET /_auth/audit'],
+  ...Object.values(AUTH).flatMap(({ asked }) => {
+    const [, ...requests] = asked({ ...UNKNOWN, userId, keyId, key: `${key}x` })
+    return requests
+  }),
 ]
 
 /** Below the time limits of statements, and far above the two seconds that requests wait. */
@@ -82,11 +74,12 @@ t.test('management calls that are under way are refused as soon, and change noth
   proxy.silence()
   const beganMs = performance.now()
   await Promise.all(
-    callsOn(made).map(async ([method, path, body]) => {
+    requestsOn(made).map(async ([route, body]) => {
+      const [method = '', path = ''] = route.split(' ')
       const answer = await ask(method, path, { key, ...(body && { body }) })
       const ms = Math.round(performance.now() - beganMs)
-      t.match(answer, { status: 503, headers: { 'retry-after': '1' } }, `${method} ${path}`)
-      t.ok(ms < SOON_MS, `${method} ${path}: ${ms} ms`)
+      t.match(answer, { status: 503, headers: { 'retry-after': '1' } }, route)
+      t.ok(ms < SOON_MS, `${route}: ${ms} ms`)
     }),
   )
   proxy.mend()

@@ -1,52 +1,9 @@
 import t from 'tap'
-import { EmailTaken, KeyNotFound, UserNotFound, type AuthOperations } from '@svc/auth'
+import { EmailTaken, KeyNotFound, UserNotFound } from '@svc/auth'
 import { InvalidInput, InvalidOption, NoTransaction } from '@svc/core'
-import { freshDatabase } from '../../support/fresh-database.ts'
-import { proxyPostgres } from '../../support/postgres-proxy.ts'
-import { startHost } from '../support/host.ts'
+import { BOOTSTRAP_KEY, startHost } from '../support/host.ts'
 
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
-
-t.test('svc.auth does what the routes do', async (t) => {
-  const { app, ask } = await startHost(t)
-  const { auth } = app.svc
-
-  const user = await auth.createUser({ email: 'a@b.co', name: 'A' })
-  t.match(user, { email: 'a@b.co', name: 'A', role: 'user', createdAt: String })
-  t.same(await auth.getUser(user.id), user)
-  t.same(await auth.listUsers(), [user])
-  t.same((await ask('GET', '/_auth/users')).body, [user])
-
-  const { key, ...created } = await auth.createApiKey({ userId: user.id, scopes: ['admin'] })
-  t.match(created, { userId: user.id, scopes: ['admin'], keyPrefix: key.slice(0, 8) })
-  const valid = { valid: true, userId: user.id, bootstrap: false, scopes: ['admin'], tenant: null }
-  t.same(await auth.validateApiKey(key), { ...valid, keyId: created.id })
-  const listed = await auth.listApiKeys(user.id)
-  t.same((await ask('GET', `/_auth/users/${user.id}/keys`)).body, listed)
-
-  t.equal(await auth.revokeApiKey(created.id), undefined)
-  t.match(await auth.validateApiKey(key), { valid: false })
-  t.equal(await auth.deleteUser(user.id), undefined)
-  t.same(await auth.listUsers(), [])
-})
-
-t.test('the named actions are the same functions, and destructuring works', async (t) => {
-  const { app } = await startHost(t)
-  const { createUser, listUsers } = app.svc.auth
-  const user = await createUser({ email: 'a@b.co', name: 'A' })
-  t.same(await app.svc.actions.call('__svc.auth.listUsers'), [user])
-  t.same(await listUsers(), [user])
-  const { as: _, ...methods } = app.svc.auth
-  t.same(
-    app.svc.actions
-      .names()
-      .filter((name) => name.startsWith('__svc.auth.'))
-      .toSorted(),
-    Object.keys(methods)
-      .map((name) => `__svc.auth.${name}`)
-      .toSorted(),
-  )
-})
 
 t.test('a user and its key are written in the transaction of the caller', async (t) => {
   const { app } = await startHost(t)
@@ -112,17 +69,32 @@ t.test('a wrong input, option or db is an error that names the function', async 
   t.same(await auth.listUsers(), [])
 })
 
-t.test('where the database is unavailable svc.auth rejects with Unavailable', async (t) => {
-  const proxy = await proxyPostgres(t, await freshDatabase(t))
-  const { app } = await startHost(t, { database: proxy.url })
-  const { auth } = app.svc
-  proxy.cut()
-  const calls: ((auth: AuthOperations) => Promise<unknown>)[] = [
-    (auth) => auth.createUser({ email: 'a@b.co', name: 'A' }),
-    (auth) => auth.listUsers(),
-    (auth) => auth.revokeApiKey(UNKNOWN),
-  ]
-  for (const call of calls) {
-    await t.rejects(call(auth), { code: 'SVC_UNAVAILABLE', statusCode: 503 })
+t.test('validateApiKey returns the owner of a key, and rejects without a valid one', async (t) => {
+  const { app, makeKey } = await startHost(t)
+  const { actions } = app.svc
+  const { id, key, userId } = await makeKey({ scopes: ['read'] })
+  const invalid = {
+    valid: false,
+    userId: null,
+    bootstrap: false,
+    scopes: [],
+    keyId: null,
+    tenant: null,
   }
+
+  const valid = { valid: true, userId, bootstrap: false, scopes: ['read'], keyId: id, tenant: null }
+  t.same(await actions.call('__svc.auth.validateApiKey', key), valid)
+  t.same(await actions.call('__svc.auth.validateApiKey', BOOTSTRAP_KEY), {
+    valid: true,
+    userId: null,
+    bootstrap: true,
+    scopes: ['admin'],
+    keyId: null,
+    tenant: null,
+  })
+  for (const bad of ['', 'x', `${key}0`, 'ü', 'x'.repeat(100_000), undefined, null, {}, 7]) {
+    t.same(await actions.call('__svc.auth.validateApiKey', bad as string), invalid)
+  }
+  await actions.call('__svc.auth.revokeApiKey', id)
+  t.same(await actions.call('__svc.auth.validateApiKey', key), invalid)
 })

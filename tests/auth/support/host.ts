@@ -1,9 +1,10 @@
 /** A host application with svcAuth, on a database of its own, closed when the test ends. */
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { svcAuth, type NewApiKey, type SvcAuthOptions } from '@svc/auth'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import type { Test as Tap } from 'tap'
+import { newHost } from '../../support/new-host.ts'
 
 export const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 
@@ -83,8 +84,7 @@ export async function prepareHost(
   { database, auth, core, fastify, before, after }: HostOptions & { database: string },
 ): Promise<FastifyInstance> {
   // A boot takes long on a busy machine.
-  const app = Fastify({ pluginTimeout: 60_000, ...fastify })
-  t.teardown(() => app.close())
+  const app = newHost(t, { ...fastify })
   await before?.(app)
   await app.register(svcCore, {
     database: { connectionString: database, max: 5 },

@@ -23,25 +23,6 @@ function setup() {
   return { written, sent, state, counter }
 }
 
-t.test('the outcomes of the requests with a key are written as one row', async (t) => {
-  const { written, counter } = setup()
-  const [a, b] = [usageOf('a'), usageOf('b')]
-  for (let n = 0; n < 3; n++) counter.count(a, 'allowed')
-  counter.count(a, 'rate_limited')
-  counter.count(b, 'forbidden')
-  counter.countOnce('a', 'expired')
-  await counter.flush()
-  t.match(written, [
-    [10, 'a', { allowed: 3, rate_limited: 1, expired: 1 }],
-    [10, 'b', { allowed: 0, forbidden: 1 }],
-  ])
-  await counter.flush()
-  t.equal(written.length, 2)
-  counter.count(a, 'allowed')
-  await counter.flush()
-  t.match(written[2], [10, 'a', { allowed: 1, rate_limited: 0 }])
-})
-
 t.test('usage that cannot be written is sent again as it was, in its own hour', async (t) => {
   const { written, sent, state, counter } = setup()
   const a = usageOf('a')
@@ -60,14 +41,6 @@ t.test('usage that cannot be written is sent again as it was, in its own hour', 
     [11, 'a', { allowed: 1 }],
   ])
   t.same(sent, [1, 1, 1, 2, 3], 'by its number Postgres knows the first one again')
-})
-
-t.test('closing the counter writes the usage that was counted last', async (t) => {
-  const { written, counter } = setup()
-  counter.start()
-  counter.count(usageOf('a'), 'allowed')
-  await counter.stop()
-  t.equal(written.length, 1)
 })
 
 t.test('many keys are written in portions', async (t) => {

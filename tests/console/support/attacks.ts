@@ -12,10 +12,11 @@ export interface Victim {
   sessionId: string
 }
 
-interface Attack {
-  input: (victim: Victim) => unknown
-  refused: (answer: Answer, victim: Victim) => boolean
-}
+/** What is sent, and whether the answer to it refuses. */
+type Attack = [
+  input: (victim: Victim) => unknown,
+  refused: (answer: Answer, victim: Victim) => boolean,
+]
 
 /** Stands in what the victim has. */
 export const SECRET = 'secret-of-acme'
@@ -29,107 +30,86 @@ const isSilent = ({ status, text }: Answer, victim: Victim) =>
   !text.includes('acme') &&
   Object.values(victim).every((id) => !text.includes(id as string))
 
-const span = { since: '2020-01-01T00:00:00Z' }
 const countsNothing = ({ status, body }: Answer) => status === 200 && body.count === 0
+const hasNoAttempts = ({ status, body }: Answer) =>
+  status === 200 &&
+  body.points.every(({ attempts }: { attempts: object }) =>
+    Object.values(attempts).every((count) => count === 0),
+  )
+const tenant = 'acme'
+const recovery = { what: 'dead', since: '2020-01-01T00:00:00Z' }
+const handler = { subscription: 'ship' }
+
+const given = (input: object) => () => input
+const ofTenant = given({ tenant })
 const byId = (field: keyof Victim) => (victim: Victim) => ({ id: victim[field] })
+const byWebhook = ({ webhookId }: Victim) => ({ webhookId })
+const byDelivery = ({ webhookId, deliveryId }: Victim) => ({ webhookId, deliveryId })
+
+/** An operation on one thing, which is asked for by its id. */
+const ofOne = (field: keyof Victim): Attack => [byId(field), isNotFound]
+const search: Attack = [ofTenant, isSilent]
+const ofOperators: Attack = [given({}), isForbidden]
+/** The same for everybody. */
+const common: Attack = [given({}), isSilent]
 
 export const ATTACKS: Record<CallName, Attack> = {
-  'webhooks.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
-  'webhooks.count': { input: () => ({ tenant: 'acme' }), refused: countsNothing },
-  'webhooks.get': { input: byId('webhookId'), refused: isNotFound },
-  'webhooks.secrets': { input: byId('webhookId'), refused: isNotFound },
-  'webhooks.signing': { input: byId('webhookId'), refused: isNotFound },
-  'webhooks.create': {
-    input: () => ({ url: 'https://example.com', events: ['*'], tenant: 'acme' }),
-    refused: isForeign,
-  },
-  'webhooks.update': {
-    input: ({ webhookId }) => ({ id: webhookId, active: false }),
-    refused: isNotFound,
-  },
-  'webhooks.delete': { input: byId('webhookId'), refused: isNotFound },
-  'webhooks.rotateSecret': { input: byId('webhookId'), refused: isNotFound },
-  'webhooks.test': { input: byId('webhookId'), refused: isNotFound },
-  'webhooks.recover': {
-    input: ({ webhookId }) => ({ id: webhookId, what: 'dead', ...span }),
-    refused: isNotFound,
-  },
-  'webhooks.recoverMany': {
-    input: () => ({ tenant: 'acme', what: 'dead', ...span }),
-    refused: ({ status, body }) => (status === 200 ? body.deliveries === 0 : status === 403),
-  },
-  'webhooks.recoveries': { input: ({ webhookId }) => ({ webhookId }), refused: isNotFound },
-  'webhooks.tryFilter': {
-    input: () => ({ filter: {}, events: ['*'], tenant: 'acme' }),
-    refused: isForeign,
-  },
-  'deliveries.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
-  'deliveries.get': {
-    input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
-    refused: isNotFound,
-  },
-  'deliveries.redeliver': {
-    input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
-    refused: isNotFound,
-  },
-  'deadLetters.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
-  'deadLetters.count': {
-    input: ({ webhookId }) => ({ webhookId }),
-    refused: countsNothing,
-  },
-  'deadLetters.redrive': { input: ({ webhookId }) => ({ webhookId }), refused: isNotFound },
-  'stats.get': {
-    input: ({ webhookId }) => ({ webhookId }),
-    refused: (answer) =>
-      isNotFound(answer) ||
-      (answer.status === 200 &&
-        answer.body.points.every(
-          (point: { attempts: object }) =>
-            !Object.values(point.attempts).some((count) => count !== 0),
-        )),
-  },
-  // The same for everybody.
-  'catalogue.list': { input: () => ({}), refused: isSilent },
-  'events.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
-  'events.get': {
-    input: ({ eventId }) => ({ name: 'order.created', id: eventId, tenant: 'acme' }),
-    refused: isNotFound,
-  },
-  'inbound.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
-  'inbound.sources': { input: () => ({}), refused: isSilent },
-  'inbound.test': { input: () => ({ source: 'sender' }), refused: isForbidden },
-  'inbound.replay': { input: byId('requestId'), refused: isNotFound },
-  'users.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
-  'users.get': { input: byId('userId'), refused: isNotFound },
-  'users.create': {
-    input: () => ({ email: 'x@example.com', name: 'X', tenant: 'acme' }),
-    refused: isForeign,
-  },
-  'users.delete': { input: byId('userId'), refused: isNotFound },
-  'keys.list': { input: ({ userId }) => ({ userId }), refused: isSilent },
-  'keys.get': { input: byId('keyId'), refused: isNotFound },
-  'keys.owners': { input: () => ({ tenant: 'acme' }), refused: isSilent },
-  'keys.create': { input: ({ userId }) => ({ userId }), refused: isNotFound },
-  'keys.update': { input: ({ keyId }) => ({ id: keyId, label: 'x' }), refused: isNotFound },
-  'keys.rotate': { input: byId('keyId'), refused: isNotFound },
-  'keys.revoke': { input: byId('keyId'), refused: isNotFound },
-  'keys.usage': { input: ({ keyId }) => ({ keyId }), refused: isNotFound },
-  'keys.nearLimits': { input: () => ({ over: 0, tenant: 'acme' }), refused: isSilent },
-  'keys.scopes': { input: () => ({}), refused: isSilent },
-  'audit.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
-  'tenants.list': { input: () => ({}), refused: isForbidden },
-  'portal.rights': { input: () => ({}), refused: isForbidden },
-  'portal.link': { input: () => ({ tenant: 'acme' }), refused: isForbidden },
-  'portal.links': { input: () => ({ tenant: 'acme' }), refused: isForbidden },
-  'portal.revoke': { input: byId('sessionId'), refused: isForbidden },
-  'health.get': { input: () => ({}), refused: isForbidden },
-  'pauses.begin': { input: () => ({}), refused: isForbidden },
-  'pauses.end': { input: () => ({}), refused: isForbidden },
-  'handlers.list': { input: () => ({}), refused: isForbidden },
-  'handlers.pause': { input: () => ({ subscription: 'ship' }), refused: isForbidden },
-  'handlers.resume': { input: () => ({ subscription: 'ship' }), refused: isForbidden },
-  'handlers.redrive': { input: () => ({ subscription: 'ship' }), refused: isForbidden },
-  'handlers.delete': { input: byId('keyId'), refused: isForbidden },
-  'sessions.list': { input: () => ({}), refused: isForbidden },
-  'sessions.end': { input: byId('sessionId'), refused: isForbidden },
+  'webhooks.list': search,
+  'webhooks.count': [ofTenant, countsNothing],
+  'webhooks.get': ofOne('webhookId'),
+  'webhooks.secrets': ofOne('webhookId'),
+  'webhooks.signing': ofOne('webhookId'),
+  'webhooks.create': [given({ url: 'https://example.com', events: ['*'], tenant }), isForeign],
+  'webhooks.update': [({ webhookId: id }) => ({ id, active: false }), isNotFound],
+  'webhooks.delete': ofOne('webhookId'),
+  'webhooks.rotateSecret': ofOne('webhookId'),
+  'webhooks.test': ofOne('webhookId'),
+  'webhooks.recover': [({ webhookId: id }) => ({ id, ...recovery }), isNotFound],
+  'webhooks.recoverMany': [given({ tenant, ...recovery }), isForbidden],
+  'webhooks.recoveries': [byWebhook, isNotFound],
+  'webhooks.tryFilter': [given({ filter: {}, events: ['*'], tenant }), isForeign],
+  'deliveries.list': search,
+  'deliveries.get': [byDelivery, isNotFound],
+  'deliveries.redeliver': [byDelivery, isNotFound],
+  'deadLetters.list': search,
+  'deadLetters.count': [byWebhook, countsNothing],
+  'deadLetters.redrive': [byWebhook, isNotFound],
+  'stats.get': [byWebhook, hasNoAttempts],
+  'catalogue.list': common,
+  'events.list': search,
+  'events.get': [({ eventId: id }) => ({ name: 'order.created', id, tenant }), isNotFound],
+  'inbound.list': search,
+  'inbound.sources': common,
+  'inbound.test': [given({ source: 'sender' }), isForbidden],
+  'inbound.replay': ofOne('requestId'),
+  'users.list': search,
+  'users.get': ofOne('userId'),
+  'users.create': [given({ email: 'x@example.com', name: 'X', tenant }), isForeign],
+  'users.delete': ofOne('userId'),
+  'keys.list': [({ userId }) => ({ userId }), isSilent],
+  'keys.get': ofOne('keyId'),
+  'keys.owners': search,
+  'keys.create': [({ userId }) => ({ userId }), isNotFound],
+  'keys.update': [({ keyId: id }) => ({ id, label: 'x' }), isNotFound],
+  'keys.rotate': ofOne('keyId'),
+  'keys.revoke': ofOne('keyId'),
+  'keys.usage': [({ keyId }) => ({ keyId }), isNotFound],
+  'keys.nearLimits': [given({ over: 0, tenant }), isSilent],
+  'keys.scopes': common,
+  'audit.list': search,
+  'tenants.list': ofOperators,
+  'portal.rights': ofOperators,
+  'portal.link': [ofTenant, isForbidden],
+  'portal.links': [ofTenant, isForbidden],
+  'portal.revoke': [byId('sessionId'), isForbidden],
+  'health.get': ofOperators,
+  'pauses.begin': ofOperators,
+  'pauses.end': ofOperators,
+  'handlers.list': ofOperators,
+  'handlers.pause': [given(handler), isForbidden],
+  'handlers.resume': [given(handler), isForbidden],
+  'handlers.redrive': [given(handler), isForbidden],
+  'handlers.delete': [byId('keyId'), isForbidden],
+  'sessions.list': ofOperators,
+  'sessions.end': [byId('sessionId'), isForbidden],
 }

@@ -1,5 +1,5 @@
 /** A host with all plugins and the console on a database of its own, and a browser's side of it. */
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { svcAuth, type SvcAuthOptions } from '@svc/auth'
 import { svcConsole, type SvcConsoleOptions } from '@svc/console'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
@@ -7,6 +7,7 @@ import { svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
 import type { Test } from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { builtPage } from './built-page.ts'
+import { newHost } from '../../support/new-host.ts'
 
 export const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 export const HOST = 'console.example'
@@ -68,8 +69,7 @@ interface AskOptions {
 export async function startHost(t: Test, options: HostOptions = {}): Promise<Host> {
   const { database = await freshDatabase(t) } = options
   await builtPage()
-  const app = Fastify({ pluginTimeout: 60_000, ...options.fastify })
-  t.teardown(() => app.close())
+  const app = newHost(t, { ...options.fastify })
   await options.before?.(app)
   await app.register(svcCore, {
     database: { connectionString: database, max: 5 },

@@ -4,6 +4,7 @@ import { defineEvents, svcCore, type SvcCoreOptions } from '@svc/core'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { newHost } from '../../support/new-host.ts'
 
 const events = defineEvents({
   'order.created': { payload: Type.Object({ id: Type.Integer() }), example: { id: 1 } },
@@ -11,8 +12,7 @@ const events = defineEvents({
 
 async function host(t: Test, options: SvcCoreOptions) {
   const connectionString = await freshDatabase(t)
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, { database: { connectionString, max: 2 }, ...options })
   await app.ready()
   const stored = async () =>

@@ -1,6 +1,5 @@
 // Which texts of a list mean an event, in code and in Postgres.
 import t from 'tap'
-import pg from 'pg'
 import {
   isEventPattern,
   isMeantBy,
@@ -8,6 +7,7 @@ import {
   withoutCovered,
 } from '../../../packages/core/src/events/event-patterns.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { sessionOn } from '../../support/session.ts'
 
 const MEANT: [name: string, by: string[]][] = [
   ['order', ['order', '*']],
@@ -22,9 +22,7 @@ const MEANT: [name: string, by: string[]][] = [
 ]
 
 t.test('a name is meant by itself, by all and by a pattern for each dot', async (t) => {
-  const client = new pg.Client(await freshDatabase(t))
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, await freshDatabase(t))
   for (const [name, by] of MEANT) {
     t.same(namesThatMean(name), by, name)
     const { rows } = await client.query('select svc."__svc.names_that_mean"($1) as one', [name])

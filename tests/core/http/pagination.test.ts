@@ -1,13 +1,13 @@
 import { managementApi, operationFor, operationRoutes } from '@svc/core/internal'
 import { Type } from '@sinclair/typebox'
 import { pageOf, sendPage } from '../../../packages/core/src/http/pagination.ts'
-import Fastify, { type LightMyRequestResponse } from 'fastify'
+import type { LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
+import { newHost } from '../../support/new-host.ts'
 
 /** An API of five items, in pages of two by default. */
 async function host(t: Test) {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   const items = Array.from({ length: 5 }, (_, i) => ({
     id: `00000000-0000-4000-8000-00000000000${i}`,
   }))

@@ -1,8 +1,8 @@
 // promise: `close()` waits for attempts in progress, puts those back that do not end in time, and loses no job
 import { once } from 'node:events'
-import pg from 'pg'
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { queryOn } from '../../support/session.ts'
 import { startChild } from '../support/child.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
@@ -98,12 +98,9 @@ t.test('publishes that are pending when the host closes are committed or refused
   const { app } = await startHost(t, { database })
   const pending = Array.from({ length: 500 }, (_, i) => app.svc.events.publish('a', i))
   const [results] = await Promise.all([Promise.allSettled(pending), app.close()])
-  const client = new pg.Client(database)
-  await client.connect()
-  const { rows } = await client.query(`select count(*)::int as n from svc."__svc.events"`)
-  await client.end()
-  t.equal(rows[0].n, results.filter(({ status }) => status === 'fulfilled').length)
-  t.equal(rows[0].n, 500, 'those of before the close are committed')
+  const [{ n }] = await queryOn(database, `select count(*)::int as n from svc."__svc.events"`)
+  t.equal(n, results.filter(({ status }) => status === 'fulfilled').length)
+  t.equal(n, 500, 'those of before the close are committed')
   await t.rejects(app.svc.events.publish('a', 'late'), 'later ones are refused')
 })
 
@@ -122,13 +119,9 @@ t.test('a handler that publishes while the host closes is not cut off', async (t
   await app.svc.events.publish('a', 1)
   await begun.promise
   await app.close()
-  const client = new pg.Client(database)
-  await client.connect()
-  const { rows } = await client.query(`select name from svc."__svc.events" order by name`)
-  const jobs = await client.query('select from svc_jobs.job')
-  await client.end()
-  t.strictSame(rows, [{ name: 'a' }, { name: 'b' }])
-  t.equal(jobs.rowCount, 0, 'its job is settled')
+  const names = await queryOn(database, `select name from svc."__svc.events" order by name`)
+  t.strictSame(names, [{ name: 'a' }, { name: 'b' }])
+  t.same(await queryOn(database, 'select from svc_jobs.job'), [], 'its job is settled')
 })
 
 t.test('a host can be closed twice, and before it is ready', async (t) => {

@@ -7,21 +7,6 @@ import { namesOf, startWorkedHost } from '../support/worked-host.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
 
-t.test('jobs of a recipient that is held wait, and go on when it is released', async (t) => {
-  const { worker, queues, core } = await startWorkedHost(t)
-  await queues.hold(core.db, QUEUE, [RECIPIENT])
-  queues.recipientsChanged(QUEUE)
-  await worker.insert(['a', 'b'], RECIPIENT)
-  await worker.insert(['c'], OTHER)
-  await until(() => worker.settled.length === 1)
-  t.strictSame(namesOf(worker.jobs), ['c'])
-
-  await queues.release(core.db, QUEUE, [RECIPIENT])
-  queues.recipientsChanged(QUEUE)
-  await until(() => worker.settled.length === 3)
-  t.strictSame(namesOf(worker.jobs), ['a', 'b', 'c'])
-})
-
 t.test('the waiting jobs of a recipient are discarded, wherever they wait', async (t) => {
   const { core, queues } = await startWorkedHost(t, { enabled: false })
   const jobs = ['a', 'b', 'c'].map((name, index) => ({

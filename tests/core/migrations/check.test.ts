@@ -1,14 +1,12 @@
 // promise: A boot without the migrations that it needs is refused or waits, and ten hosts can boot at once
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { drain, receiver } from '@svc/testing'
-import { svcWebhooks } from '@svc/webhooks'
-import Fastify from 'fastify'
-import pg from 'pg'
+import { drain } from '@svc/testing'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { svc } from '../../support/svc-command.ts'
 import { hostRole } from '../support/host-role.ts'
+import { sessionOn } from '../../support/session.ts'
+import { wholeHost } from '../../support/whole-host.ts'
+import { openReceiver } from '../../support/receiver.ts'
 
 /** The rights of a host, as docs/operate/deploy-and-migrate.md has them. */
 const GRANTS = `
@@ -32,19 +30,18 @@ async function boot(
 }
 
 async function appOf(t: Test, database: string, migrate: 'boot' | 'check', schema?: string) {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString: database, max: 3 }, migrate, schema })
-  await app.register(svcAuth, { managementBasePath: null })
-  await app.register(svcWebhooks, { allowedEvents: ['a'], allowedNetworks: ['127.0.0.0/8'] })
+  const app = await wholeHost(
+    t,
+    { database: { connectionString: database, max: 3 }, migrate, schema },
+    { auth: { managementBasePath: null }, webhooks: { allowedEvents: ['a'] } },
+  )
   return app
 }
 
 t.test('a role with rights on rows alone boots, subscribes, publishes and delivers', async (t) => {
   const database = await emptyDatabase(t)
   const { url, sql } = await hostRole(t, database)
-  const partner = await receiver()
-  t.teardown(() => partner.close())
+  const partner = await openReceiver(t)
   t.match(await migrated(t, database), { exitCode: 0 })
   await sql(GRANTS)
   const { rows: before } = await sql(TABLES)
@@ -69,9 +66,7 @@ const TABLES = `select relname from pg_class join pg_namespace as s on s.oid = r
 
 t.test('a host that only checks migrations lists what is missing', async (t) => {
   const database = await emptyDatabase(t)
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const missing = (message: RegExp) => ({ code: 'SVC_CORE_SCHEMA_MISSING', message })
   await t.rejects(
     boot(t, database, 'check'),
@@ -131,9 +126,7 @@ t.test(
   async (t) => {
     const database = await emptyDatabase(t)
     await migrated(t, database)
-    const client = new pg.Client(database)
-    await client.connect()
-    t.teardown(() => client.end())
+    const client = await sessionOn(t, database)
     const handled: unknown[] = []
     const older = await boot(t, database, 'check', ({ svc }) =>
       svc.events.subscribe('a', (payload) => void handled.push(payload)),

@@ -3,16 +3,14 @@ import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
-import pg from 'pg'
 import t from 'tap'
 import { partsMadeBy } from '../../../packages/core/src/migrations/made-parts.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { sessionOn } from '../../support/session.ts'
 
 t.test('a host that only checks names tables and functions that were dropped', async (t) => {
   const database = await freshDatabase(t)
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   const boot = async () => {
     const app = Fastify({ pluginTimeout: 60_000 })
     try {

@@ -1,8 +1,6 @@
 // promise: A boot without the migrations that it needs is refused or waits, and ten hosts can boot at once
 import { pathToFileURL } from 'node:url'
-import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
 import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -13,6 +11,7 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
 import { NEXT, nextVersion } from '../support/next-version.ts'
 import { until } from '../../support/until.ts'
+import { wholeHost } from '../../support/whole-host.ts'
 
 function poolOf(t: Test, connectionString: string): pg.Pool {
   const pool = new pg.Pool({ connectionString, max: 1 })
@@ -158,11 +157,11 @@ t.test('a boot that never gets the migration lock names the session that holds i
 t.test('a boot that has nothing to change waits for no lock on a table', async (t) => {
   const database = await freshDatabase(t)
   const boot = async () => {
-    const app = Fastify({ pluginTimeout: 60_000 })
-    t.teardown(() => app.close())
-    await app.register(svcCore, { database: { connectionString: database, max: 3 } })
-    await app.register(svcAuth)
-    await app.register(svcWebhooks, { allowedEvents: ['a'] })
+    const app = await wholeHost(
+      t,
+      { database: { connectionString: database, max: 3 } },
+      { webhooks: { allowedEvents: ['a'] } },
+    )
     await app.svc.events.subscribe('b', () => {})
     await app.ready()
     return app

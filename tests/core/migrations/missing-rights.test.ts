@@ -1,12 +1,13 @@
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { whatIsMissing } from '../../../packages/core/src/migrations/missing-rights.ts'
 import { emptyDatabase, freshDatabase } from '../../support/fresh-database.ts'
 import { hostRole } from '../support/host-role.ts'
 import { startHost } from '../support/host.ts'
 import { nextVersion } from '../support/next-version.ts'
+import { newHost } from '../../support/new-host.ts'
 
 /** A database where a host of another role has made everything. */
 async function madeDatabase(t: Test): Promise<string> {
@@ -27,8 +28,7 @@ async function roleOf(t: Test, database: string) {
     name: url.pathname.slice(1),
     sql,
     boot: async (register: (app: FastifyInstance) => unknown = () => {}) => {
-      const app = Fastify({ pluginTimeout: 60_000 })
-      t.teardown(() => app.close())
+      const app = newHost(t)
       await app.register(svcCore, { database: { connectionString: url.href, max: 2 } })
       await app.register(svcWebhooks, { allowedEvents: ['a'] })
       await app.svc.events.subscribe('a', () => {})

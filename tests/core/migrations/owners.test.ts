@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { useCore } from '@svc/core/internal'
@@ -7,6 +6,7 @@ import { svcWebhooks } from '@svc/webhooks'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
+import { newHost } from '../../support/new-host.ts'
 
 /** An owner, and two logins that are its members, as where passwords change with each deploy. */
 async function rolesOf(t: Test) {
@@ -35,8 +35,7 @@ async function rolesOf(t: Test) {
       const url = new URL(database)
       url.username = role
       url.password = 'p'
-      const app = Fastify({ pluginTimeout: 60_000 })
-      t.teardown(() => app.close())
+      const app = newHost(t)
       await app.register(svcCore, { database: { connectionString: url.href, max: 2 } })
       if (packages === 'all') {
         await app.register(svcAuth)

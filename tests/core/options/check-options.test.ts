@@ -1,7 +1,7 @@
 import { svcCore } from '@svc/core'
 import { resolveOptions, type OptionRules } from '@svc/core/internal'
-import Fastify from 'fastify'
 import t from 'tap'
+import { newHost } from '../../support/new-host.ts'
 
 const complaints: [title: string, options: object, message: string][] = [
   [
@@ -89,8 +89,7 @@ const complaints: [title: string, options: object, message: string][] = [
 
 for (const [title, options, message] of complaints) {
   t.test(`${title} is an error at boot that says what would be right`, async (t) => {
-    const app = Fastify()
-    t.teardown(() => app.close())
+    const app = newHost(t)
     await t.rejects(async () => app.register(svcCore, options), {
       code: 'SVC_CORE_INVALID_OPTION',
       message,

@@ -1,6 +1,4 @@
-import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
@@ -16,6 +14,7 @@ import { startPostgres } from '../../support/postgres.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { until } from '../../support/until.ts'
 import { startPair } from '../../faults/pair.ts'
+import { listening } from '../../support/listening.ts'
 
 const lists: [given: string | DatabaseConfig, hosts: string][] = [
   ['postgres://u:p@h1:5432,h2:5433/db', 'h1:5432, h2:5433'],
@@ -113,13 +112,12 @@ function withHosts(database: string, hosts: string[], attributes = ''): string {
   return database.replace(host, hosts.join(',')) + attributes
 }
 
-async function silentServer(t: Tap): Promise<string> {
-  const server = createServer(() => {})
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const silentServer = async (t: Tap): Promise<string> =>
+  `127.0.0.1:${await listening(
+    t,
+    createServer(() => {}),
+  )}`
+
 /** Asks for a password as Postgres does, and says in an error which one it was given. */
 async function serverThatAsks(t: Tap): Promise<string> {
   const server = createServer((socket) => {
@@ -134,10 +132,7 @@ async function serverThatAsks(t: Tap): Promise<string> {
       })
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `127.0.0.1:${await listening(t, server)}`
 }
 
 type Tap = { teardown(end: () => void): unknown }

@@ -1,14 +1,12 @@
-import pg from 'pg'
 import t from 'tap'
 import { loggable } from '../../../packages/core/src/postgres/loggable-error.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
+import { sessionOn } from '../../support/session.ts'
 
 t.test('the log of a lost connection holds nothing of the client', async (t) => {
   const host = await startHost(t)
-  const client = new pg.Client(host.database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, host.database)
   const lost = () => host.log.filter(({ msg }) => msg === 'connection to Postgres lost')
   await until(async () => {
     // The pool keeps no connection of its own accord.

@@ -1,7 +1,8 @@
-import pg from 'pg'
+import type pg from 'pg'
 import t from 'tap'
 import { OWN_TYPES } from '../../../packages/core/src/postgres/own-types.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { sessionOn } from '../../support/session.ts'
 
 const VALUES = `select true as a, 1::int8 as b, 2::int2 as c, 3::int4 as d, 'e' as e, 6::oid as f,
   '{"g": 1}'::json as g, 1.5::float4 as h, 2.5::float8 as i, '{1,2}'::int2[] as j, '{3,null}'::int4[] as k,
@@ -10,9 +11,7 @@ const VALUES = `select true as a, 1::int8 as b, 2::int2 as c, 3::int4 as d, 'e' 
   null::jsonb as p, '2026-01-02T03:04:05Z'::timestamptz as q, '{{1,2},{3,4}}'::int4[] as r`
 
 t.test('types are read as pg reads them where a host has not changed that', async (t) => {
-  const client = new pg.Client(await freshDatabase(t))
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, await freshDatabase(t))
   const { rows } = await client.query(VALUES)
   const own = await client.query({ text: VALUES, types: OWN_TYPES } as pg.QueryConfig)
   t.strictSame(own.rows, rows)

@@ -3,7 +3,7 @@ import pg from 'pg'
 import t from 'tap'
 import { createSvc } from '../../../packages/core/src/index.ts'
 import { startHost } from '../support/host.ts'
-import { connect } from '../../support/connect.ts'
+import { sessionOn } from '../../support/session.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
@@ -21,7 +21,7 @@ t.test(
   async (t) => {
     const server = await startPostgres()
     t.teardown(() => server.stop())
-    const admin = await connect(t, server.url)
+    const admin = await sessionOn(t, server.url)
     const received: string[] = []
     const { app, log } = await startHost(t, {
       database: server.url,
@@ -56,7 +56,7 @@ t.test(
 t.test('a boot on a server that only reads is refused in a sentence', async (t) => {
   const server = await startPostgres()
   t.teardown(() => server.stop())
-  const admin = await connect(t, server.url)
+  const admin = await sessionOn(t, server.url)
   const { host } = new URL(server.url)
   const refused = {
     code: 'SVC_CORE_DATABASE_UNREACHABLE',
@@ -96,7 +96,7 @@ t.test(
       database: proxy.url,
     })
     const { svc } = app
-    const [old, standby] = [await connect(t, pair.url), await connect(t, pair.standby!)]
+    const [old, standby] = [await sessionOn(t, pair.url), await sessionOn(t, pair.standby!)]
     const { rows } = await old.query('select pg_current_wal_lsn()::text as lsn')
     await until(
       () => standby.query('select pg_last_wal_replay_lsn() >= $1::pg_lsn as "has"', [rows[0].lsn]),
@@ -127,7 +127,7 @@ t.test(
   async (t) => {
     const server = await startPostgres()
     t.teardown(() => server.stop())
-    const admin = await connect(t, server.url)
+    const admin = await sessionOn(t, server.url)
     const { host, pathname } = new URL(server.url)
     const connectionString = server.url.replace(host, `127.0.0.1:1,${host}`)
     const { app } = await startHost(t, {

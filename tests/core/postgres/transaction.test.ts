@@ -270,3 +270,12 @@ t.test('a transaction that sends no statement for long is ended, and says so', a
   )
   t.ok(limits.every((own) => own === '500ms' || own === '1s'))
 })
+
+t.test('an error that the function of a transaction throws is passed on unchanged', async (t) => {
+  const { app } = await startHost(t)
+  const ofAnotherServer = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  const thrown = app.svc.transaction(() => {
+    throw ofAnotherServer
+  })
+  t.equal(await thrown.catch((error: unknown) => error), ofAnotherServer)
+})

@@ -1,6 +1,5 @@
 /** Jobs of a queue that are claimed and settled by the functions of a pump. */
 import type { Core, Job } from '@svc/core/internal'
-import pg from 'pg'
 import type { Test } from 'tap'
 import { fetchLap } from '../../../packages/core/src/jobs/pg-boss/claim-jobs.ts'
 import type { QueueTable } from '../../../packages/core/src/jobs/pg-boss/queue-table.ts'
@@ -89,11 +88,4 @@ export const statesOf = async (core: Core): Promise<string[]> => {
     [QUEUE],
   )
   return rows.map(({ state }: { state: string }) => state)
-}
-
-export async function connection(t: Test, database: string): Promise<pg.Client> {
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
-  return client
 }

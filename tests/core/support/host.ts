@@ -1,9 +1,10 @@
 /** A host with core alone, on a database of its own. */
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { useCore, type Core } from '@svc/core/internal'
 import type { Test } from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { newHost } from '../../support/new-host.ts'
 
 export interface Host {
   app: FastifyInstance
@@ -28,8 +29,7 @@ export async function startHost(t: Test, options: HostOptions = {}): Promise<Hos
   const log: Record<string, unknown>[] = []
   const stream = { write: (line: string) => void log.push(JSON.parse(line)) }
   // A boot takes long on a busy machine.
-  const app = Fastify({ logger: { level: 'debug', stream }, pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t, { logger: { level: 'debug', stream } })
   await app.register(svcCore, {
     // A busy machine may take long to give a connection to all who wait for one.
     database: { connectionString: database, max: 4, connectionTimeoutMillis: 60_000 },

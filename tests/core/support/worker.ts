@@ -10,6 +10,13 @@ export const NO_RECOVERY: Recovery = {
   recoverMissing: async () => ({ done: 0, isFinished: true }),
 }
 
+export const RETRY = {
+  maxAttempts: 3,
+  retryDelaySeconds: 0,
+  retryBackoff: false,
+  retryDelayMaxSeconds: 60,
+}
+
 export interface TestWorker {
   /** Jobs in the order in which they were begun. */
   jobs: Job<FanOutJob>[]

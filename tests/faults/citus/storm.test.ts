@@ -4,7 +4,6 @@
  * and the coordinator are killed, a worker is added and shards move. What it wrote and what it published agree.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { receiver as openReceiver } from '@svc/testing'
 import pg from 'pg'
 import t from 'tap'
 import { seededRandom } from '../../auth/support/random.ts'
@@ -12,6 +11,7 @@ import { currentRun } from '../../support/test-run.ts'
 import { until } from '../../support/until.ts'
 import { startHost, type Host } from '../../webhooks/support/host.ts'
 import { binariesOf, startCluster, type StormCluster } from './cluster.ts'
+import { openReceiver } from '../../support/receiver.ts'
 
 const { SVC_FAULT_SCHEDULES = '1', SVC_FAULT_SEED = '1' } = process.env
 const FAULTS = 10
@@ -162,8 +162,7 @@ t.test('storms over Citus', { skip, timeout: 0 }, async (t) => {
     t.teardown(() => cluster.stop())
     const { database } = cluster
     await startHost(t, { database })
-    const receiver = await openReceiver()
-    t.teardown(() => receiver.close())
+    const receiver = await openReceiver(t)
     cluster.workers[0]!.kill()
     const host = await startHost(t, { database })
     await host.register(receiver.url, ['order.created'])
@@ -186,8 +185,7 @@ t.test('storms over Citus', { skip, timeout: 0 }, async (t) => {
       t.teardown(() => admin.end())
       for (const statement of TABLES) await admin.query(statement)
       const hosts = [await startHost(t, { database }), await startHost(t, { database })] as const
-      const receiver = await openReceiver()
-      t.teardown(() => receiver.close())
+      const receiver = await openReceiver(t)
       await hosts[0].register(receiver.url, ['order.created'])
 
       const ledger: Ledger = { begun: new Map(), acknowledged: new Set(), refused: new Set() }

@@ -1,6 +1,6 @@
 import { builtPage } from '../../console/support/built-page.ts'
-import { receiver } from '@svc/testing'
 import { testGuides } from './support/guides.ts'
+import { openReceiver } from '../../support/receiver.ts'
 
 await builtPage()
 testGuides('start', {
@@ -9,8 +9,7 @@ testGuides('start', {
     t.match(await ask('/orders', {}), { status: 200, body: { item: 'tea' } })
   },
   async 'shop.ts'(t, ask) {
-    const partner = await receiver()
-    t.teardown(() => partner.close())
+    const partner = await openReceiver(t)
     const customer = { customer: 'acme', email: 'ada@acme.example' }
     const { body } = await ask('/customers', customer)
     const webhook = { url: partner.url, events: ['order.created'] }

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test as Tap } from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { folderOf, freePort, runProgram } from '../../support/program.ts'
 import { until } from '../../support/until.ts'
 import { page, recipe } from './support/page.ts'
+import { listening } from '../../support/listening.ts'
 
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 
@@ -49,13 +48,8 @@ t.test('Sentry is told of errors of handlers, and the guard is before them', asy
   const sentry = createServer((request, response) => {
     request.on('data', (bytes: Buffer) => void (told += bytes.toString()))
     request.on('end', () => response.end('{}'))
-  }).listen(0, '127.0.0.1')
-  await once(sentry, 'listening')
-  t.teardown(() => {
-    sentry.closeAllConnections()
-    sentry.close()
   })
-  const { port } = sentry.address() as AddressInfo
+  const port = await listening(t, sentry)
   const environment = { SENTRY_DSN: `http://public@127.0.0.1:${port}/1` }
 
   const code = recipe('sentry.ts')

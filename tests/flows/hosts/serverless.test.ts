@@ -1,14 +1,11 @@
-import Fastify from 'fastify'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { receiver } from '@svc/testing'
-import { svcWebhooks } from '@svc/webhooks'
 import t from 'tap'
 import { LEASE_SECONDS } from '../../../packages/core/src/processes/processes-table.ts'
 import { emptyDatabase } from '../../support/fresh-database.ts'
 import { folderOf, runProgram } from '../../support/program.ts'
 import { until } from '../../support/until.ts'
 import { recipe } from './support/page.ts'
+import { wholeHost } from '../../support/whole-host.ts'
+import { openReceiver } from '../../support/receiver.ts'
 
 const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 
@@ -16,16 +13,8 @@ t.test(
   'a function that was frozen for longer than a lease goes on, and loses nothing',
   async (t) => {
     const database = await emptyDatabase(t)
-    const partner = await receiver()
-    t.teardown(() => partner.close())
-    const worker = Fastify()
-    t.teardown(() => worker.close())
-    await worker.register(svcCore, { database })
-    await worker.register(svcAuth)
-    await worker.register(svcWebhooks, {
-      allowedEvents: ['order.created'],
-      allowedNetworks: ['127.0.0.0/8'],
-    })
+    const partner = await openReceiver(t)
+    const worker = await wholeHost(t, { database })
     await worker.ready()
     const { auth, webhooks } = worker.svc
     await webhooks.register({ url: partner.url, events: ['order.created'] })

@@ -1,11 +1,8 @@
 // In a process of its own: it listens to the warnings of the process, each of which comes once.
-import Fastify from 'fastify'
-import { svcAuth } from '@svc/auth'
 import { svcConsole } from '@svc/console'
-import { svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
 import t from 'tap'
 import { emptyDatabase } from '../../support/fresh-database.ts'
+import { wholeHost } from '../../support/whole-host.ts'
 
 t.test('a boot, requests and the end of a host cause no warning of Fastify or Node', async (t) => {
   const warnings: string[] = []
@@ -13,13 +10,15 @@ t.test('a boot, requests and the end of a host cause no warning of Fastify or No
   process.on('warning', note)
   t.teardown(() => process.off('warning', note))
 
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database: await emptyDatabase(t) })
-  await app.register(svcAuth, {
-    rateLimit: { maxAttempts: 3, windowMs: 1000, blockDurationMs: 1000 },
-  })
-  await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+  const app = await wholeHost(
+    t,
+    { database: await emptyDatabase(t) },
+    {
+      auth: {
+        rateLimit: { maxAttempts: 3, windowMs: 1000, blockDurationMs: 1000 },
+      },
+    },
+  )
   await app.register(svcConsole)
   await app.ready()
   const { id: userId } = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A' })

@@ -1,38 +1,41 @@
 /** A host that takes the orders of a shop at `/hooks/shop`, and receivers of its webhooks. */
-import Fastify, { type FastifyInstance } from 'fastify'
-import { svcAuth, type SvcAuthOptions } from '@svc/auth'
-import { svcCore, type SvcCoreOptions } from '@svc/core'
+import type { FastifyInstance } from 'fastify'
+import type { SvcAuthOptions } from '@svc/auth'
+import type { SvcCoreOptions } from '@svc/core'
 import { receiver, type Receiver } from '@svc/testing'
-import { headerToken, svcWebhooks } from '@svc/webhooks'
+import { headerToken } from '@svc/webhooks'
 import type { Test } from 'tap'
+import { wholeHost } from '../../support/whole-host.ts'
 
 export async function shopHost(
   t: Test,
   database: string,
   { core, auth }: { core: SvcCoreOptions; auth?: SvcAuthOptions },
 ): Promise<FastifyInstance> {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, {
-    database: { connectionString: database, max: 5 },
-    secrets: (name) => (name === 'SHOP' ? 'token-of-shop' : null),
-    ...core,
-  })
-  await app.register(svcAuth, { excludePaths: ['/hooks/shop'], ...auth })
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created', 'shop.order'],
-    allowedNetworks: ['127.0.0.0/8'],
-    inboundLog: { keepDays: 7, rawBodies: true },
-    inbound: {
-      shop: {
-        path: '/hooks/shop',
-        publishAs: 'shop.order',
-        verify: headerToken({ header: 'x-token', secretName: 'SHOP' }),
-        tenant: (_request, body) => (JSON.parse(body) as Order).tenant ?? null,
-        deduplicationKey: (_request, body) => (JSON.parse(body) as Order).key,
+  const app = await wholeHost(
+    t,
+    {
+      database: { connectionString: database, max: 5 },
+      secrets: (name) => (name === 'SHOP' ? 'token-of-shop' : null),
+      ...core,
+    },
+    {
+      auth: { excludePaths: ['/hooks/shop'], ...auth },
+      webhooks: {
+        allowedEvents: ['order.created', 'shop.order'],
+        inboundLog: { keepDays: 7, rawBodies: true },
+        inbound: {
+          shop: {
+            path: '/hooks/shop',
+            publishAs: 'shop.order',
+            verify: headerToken({ header: 'x-token', secretName: 'SHOP' }),
+            tenant: (_request, body) => (JSON.parse(body) as Order).tenant ?? null,
+            deduplicationKey: (_request, body) => (JSON.parse(body) as Order).key,
+          },
+        },
       },
     },
-  })
+  )
   app.get('/me', async (request) => request.auth)
   return app
 }

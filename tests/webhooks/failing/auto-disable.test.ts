@@ -1,6 +1,6 @@
 import { advance, drain } from '@svc/testing'
 import t from 'tap'
-import { connect } from '../../support/connect.ts'
+import { sessionOn } from '../../support/session.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { scene } from './support/scene.ts'
@@ -164,7 +164,7 @@ t.test('advance makes failures older whose rows another transaction has locked',
     core: { worker: { retryDelaySeconds: 3600 } },
     autoDisable: null,
   })
-  const client = await connect(t, database)
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await client.query('select from svc."__svc.webhooks.registrations" where id = $1 for update', [
     id,

@@ -1,7 +1,7 @@
 // A webhook that is to become active again while another transaction or a failure is in the way.
 import { useCore } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { connect } from '../../support/connect.ts'
+import { sessionOn } from '../../support/session.ts'
 import { until } from '../../support/until.ts'
 import { scene } from './support/scene.ts'
 
@@ -9,7 +9,7 @@ const REGISTRATIONS = `svc."__svc.webhooks.registrations"`
 
 /** Locks the waiting deliveries of a webhook, as a process does that moves them. */
 async function lockJobs(t: Test, database: string, id: string): Promise<() => Promise<unknown>> {
-  const moving = await connect(t, database)
+  const moving = await sessionOn(t, database)
   await moving.query('begin')
   const waiting = `select from svc_jobs.job where singleton_key = $1 and state < 'active' for update`
   await until(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { connect } from '../../support/connect.ts'
+import { sessionOn } from '../../support/session.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import { useCore, uuidv7, type Core } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
@@ -93,7 +93,7 @@ t.test('a resume in a transaction of the host makes all waiting deliveries due',
   const core = await useCore(app)
   const { id } = await register('http://127.0.0.1:9/')
   await manyRetries(core, id)
-  const client = await connect(t, database)
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await app.svc.webhooks.update({ id, active: true }, { db: client })
   await client.query('commit')

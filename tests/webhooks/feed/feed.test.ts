@@ -3,7 +3,7 @@
 import { useCore } from '@svc/core/internal'
 import { openReceiver } from '../../support/receiver.ts'
 import t from 'tap'
-import { connect } from '../../support/connect.ts'
+import { sessionOn } from '../../support/session.ts'
 import { until } from '../../support/until.ts'
 import { startHost, type Host } from '../support/host.ts'
 
@@ -228,7 +228,7 @@ t.test('old events that are deleted end cursors before them', async (t) => {
   await events.publish('order.created', {}, { id: 'old' })
   const middle = await feed(`?after=${cursor}`)
   await events.publish('order.created', {}, { id: 'new' })
-  const client = await connect(t, host.database)
+  const client = await sessionOn(t, host.database)
   await client.query(`delete from svc_jobs.job`)
   await client.query(
     `update svc."__svc.events" set published_at = now() - interval '400 days' where id = 'old'`,

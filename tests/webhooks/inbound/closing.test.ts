@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import Fastify, { type FastifyInstance } from 'fastify'
-import pg from 'pg'
+import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { readRawBodies } from '../../../packages/webhooks/src/inbound/raw-body.ts'
 import { until } from '../../support/until.ts'
 import { hostOf } from './host.ts'
+import { sessionOn } from '../../support/session.ts'
+import { newHost } from '../../support/new-host.ts'
 
 const POST = 'POST /hooks/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
 
@@ -75,9 +76,7 @@ t.test(
     await closing
     t.ok(performance.now() - began < 20_000, 'not the 30 s of a body in a host that stays')
 
-    const client = new pg.Client(database)
-    await client.connect()
-    t.teardown(() => client.end())
+    const client = await sessionOn(t, database)
     const events = await client.query('select name from svc."__svc.events"')
     t.strictSame(events.rows, [{ name: 'a' }])
     const log = await client.query(
@@ -88,8 +87,7 @@ t.test(
 )
 
 t.test('a body that arrives while the host closes is read', { timeout: 60_000 }, async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   const reached = { requests: 0, verifying: 0 }
   counting(reached)(app)
   await app.register(async (inbound) => {

@@ -7,6 +7,7 @@ import { registerInbound } from '../../../packages/webhooks/src/inbound/register
 import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.ts'
 import type { RequestLog } from '../../../packages/webhooks/src/inbound/request-log.ts'
 import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
+import { newHost } from '../../support/new-host.ts'
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 const away = async (): Promise<never> => {
@@ -30,8 +31,7 @@ function hostWithout(
   const bus = { publish }
   const core = { svc: { secrets: { get: async () => 's' } }, bus }
   const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   registerInbound(app, resolveSources({ a }), settingsOf(core))
   return app
 }
@@ -101,8 +101,7 @@ t.test('of a thrown value that is no error the inbound log has the type', async 
 })
 
 t.test('an error of the host’s own hook is answered by the host', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   app.addHook('onRequest', async () => {
     throw Object.assign(new Error('slow down'), { statusCode: 429 })
   })
@@ -117,8 +116,7 @@ t.test('an error of the host’s own hook is answered by the host', async (t) =>
 })
 
 t.test('a host’s own validator, serializer and reply serializer are kept out of it', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   app.setSerializerCompiler(() => () => '"the host’s"')
   app.setReplySerializer(() => '"the host’s"')
   const core = {
@@ -154,8 +152,7 @@ const taken: [what: string, method: 'GET' | 'POST', source: InboundSource, messa
 ]
 for (const [what, method, a, message] of taken) {
   t.test(`a path that is taken by ${what} is an error at boot that names the source`, async (t) => {
-    const app = Fastify()
-    t.teardown(() => app.close())
+    const app = newHost(t)
     const url = a.path === '/:x' ? '/in/:y' : '/in/a'
     app.route({ method, url, handler: async () => 'the host’s' })
     app.register(async (child) => registerInbound(child, resolveSources({ a }), settingsOf({})), {
@@ -171,8 +168,7 @@ for (const [what, method, a, message] of taken) {
 }
 
 t.test('a GET of the host on the path of a source without respond stays', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   app.get('/a', async () => 'the host’s')
   registerInbound(app, resolveSources({ a: route }), settingsOf({}))
   t.equal((await app.inject('/a')).body, 'the host’s')

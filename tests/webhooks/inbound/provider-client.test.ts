@@ -1,4 +1,3 @@
-import Fastify from 'fastify'
 import t from 'tap'
 import type { InboundSource } from '@svc/webhooks'
 import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.ts'
@@ -6,6 +5,7 @@ import { registerInbound } from '../../../packages/webhooks/src/inbound/register
 import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
 import { NotFetched } from '../../../packages/providers/src/errors.ts'
 import { ProviderClient } from '../../../packages/providers/src/provider-client.ts'
+import { newHost } from '../../support/new-host.ts'
 
 interface Answer {
   statusCode: number
@@ -160,8 +160,7 @@ t.test('what requests to one source name uses up no fetch of another source or h
   const sources = resolveSources({ one: fetching('/one'), other: fetching('/other') })
   const bus = { publish: async () => [{ id: 'e', duplicate: false }] }
   const core = { svc: { secrets: { get: async () => null } }, bus } as unknown as Receiving['core']
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   registerInbound(app, sources, { core, providerClient, log: null, bodyLimitBytes: 1000 })
   const send = async (path: string, named: string) =>
     (await app.inject({ method: 'POST', url: path, headers: { 'x-url': named } })).statusCode

@@ -1,12 +1,11 @@
 // promise: A delivery is shown in full: what was sent, what each attempt took, and what came back of a failed one
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
 import { startHost } from '../support/host.ts'
-import { until, untilCount } from '../../support/until.ts'
+import { untilCount } from '../../support/until.ts'
+import { listening } from '../../support/listening.ts'
 
 const SECRET_OF_HEADER = 'Bearer 0123456789abcdef'
 
@@ -15,11 +14,7 @@ const attemptsOf = async (
   { app }: Awaited<ReturnType<typeof startHost>>,
   webhookId: string,
   count: number,
-) =>
-  until(
-    () => app.svc.webhooks.listDeliveries(webhookId),
-    (all) => all.length === count,
-  )
+) => untilCount(count, () => app.svc.webhooks.listDeliveries(webhookId))
 
 t.test('the request of each attempt is made again as it was sent', async (t) => {
   const host = await startHost(t, { standardWebhooks: true, defaultTransform: null })
@@ -110,13 +105,7 @@ async function failingServer(t: Test) {
     })
     response.end('no')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return `http://127.0.0.1:${await listening(t, server)}/`
 }
 
 t.test(

@@ -1,12 +1,8 @@
 /** Events about API keys, for callers who may not read keys. */
-import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
 import { openReceiver } from '../../support/receiver.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
 import { untilCount } from '../../support/until.ts'
+import { startGuarded } from '../support/guarded-host.ts'
 
 const EVENT = 'svc.key.created'
 const REFUSED = {
@@ -14,40 +10,18 @@ const REFUSED = {
   body: { code: 'SVC_WEBHOOKS_KEY_EVENTS_NOT_ALLOWED', message: /"auth:manage"/ },
 }
 
-async function startGuarded(t: Test) {
-  const connectionString = await freshDatabase(t)
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, {
-    database: { connectionString, max: 4 },
-    worker: { maxAttempts: 1 },
-  })
-  await app.register(svcAuth)
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
-  })
-  await app.ready()
-  const keyOf = async (tenant: string | null, scopes: string[]) => {
-    const email = `${Math.random()}@example.com`
-    const user = await app.svc.auth.createUser({ email, name: 'User', tenant })
-    return (await app.svc.auth.createApiKey({ userId: user.id, scopes })).key
-  }
+async function startHost(t: Test) {
+  const { ask, ...host } = await startGuarded(t, { worker: { maxAttempts: 1 } })
   const asker = (key: string) => async (method: string, path: string, payload?: object) => {
-    const answer = await app.inject({
-      method: method as 'GET',
-      url: `/_webhooks${path}`,
-      headers: { 'x-api-key': key },
-      ...(payload && { payload }),
-    })
-    return { status: answer.statusCode, body: answer.json() }
+    const { status, body } = await ask(key, method, path, payload)
+    return { status, body: JSON.parse(body) }
   }
-  return { app, keyOf, asker }
+  return { ...host, asker }
 }
 
 for (const tenant of ['acme', null]) {
   t.test(`${tenant ?? 'the operator'}: events about keys need a scope for keys`, async (t) => {
-    const { app, keyOf, asker } = await startGuarded(t)
+    const { app, keyOf, asker } = await startHost(t)
     const receiver = await openReceiver(t, { answer: 400 })
     const url = receiver.url
     const { id } = await app.svc.webhooks.register({ url, events: [EVENT], tenant })
@@ -92,7 +66,7 @@ for (const tenant of ['acme', null]) {
 }
 
 t.test('code of the host is restricted only where it says so', async (t) => {
-  const { app } = await startGuarded(t)
+  const { app } = await startHost(t)
   const { webhooks } = app.svc
   const input = { url: 'https://acme.example', events: [EVENT] }
   const { id } = await webhooks.as({ tenant: 'acme' }).register(input)

@@ -1,26 +1,6 @@
-/** The operations as methods of `app.svc.webhooks`. */
+/** What the methods of `app.svc.webhooks` are given. */
 import t from 'tap'
 import { startHost } from '../support/host.ts'
-
-const URL = 'https://receiver.example/'
-
-t.test('there is a method for each named action', async (t) => {
-  const { app } = await startHost(t)
-  const { webhooks, actions } = app.svc
-  const { as: _, ...methods } = webhooks
-  const names = Object.keys(methods).map((name) => `__svc.webhooks.${name}`)
-  t.same(
-    names.toSorted(),
-    actions
-      .names()
-      .filter((name) => name.startsWith('__svc.webhooks.'))
-      .toSorted(),
-  )
-  // The methods are closures: they can be taken out of the object.
-  const { register, get } = webhooks
-  const made = await register({ url: URL, events: ['*'], label: 'mine' })
-  t.same(await get(made.id), made)
-})
 
 t.test('a text that Postgres cannot store is refused, also as a filter', async (t) => {
   const { app } = await startHost(t)

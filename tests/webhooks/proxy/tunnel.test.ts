@@ -1,5 +1,4 @@
 // promise: No request is sent to an address that is not public, unless `allowedNetworks` opens it, also through a proxy
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import {
   createServer as createHttpServer,
@@ -7,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer } from 'node:https'
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
@@ -21,6 +20,7 @@ import { createFetch } from '../../../packages/webhooks/src/outbound/http/fetch.
 import { openTunnel, type ProxyFault } from '../../../packages/webhooks/src/outbound/http/proxy.ts'
 import { until } from '../../support/until.ts'
 import { startProxy } from './connect-proxy.ts'
+import { listening } from '../../support/listening.ts'
 
 const tls = (name: string) =>
   readFileSync(new URL(`../support/tls/${name}.pem`, import.meta.url), 'utf8')
@@ -54,13 +54,7 @@ async function secureReceiver(t: Test, certificate = 'receiver') {
     names.push((request.socket as TLSSocket).servername ?? null)
     response.end('secure')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, names }
+  return { port: await listening(t, server), names }
 }
 
 t.test('the proxy gets a CONNECT to the checked address, for http and https', async (t) => {
@@ -116,10 +110,7 @@ t.test('each failure of the proxy counts as ours, not as the receiver’s', asyn
     socket.on('error', () => {})
     socket.end('hello\r\n\r\n')
   })
-  notHttp.listen(0, '127.0.0.1')
-  await once(notHttp, 'listening')
-  t.teardown(() => notHttp.close())
-  const { port } = notHttp.address() as AddressInfo
+  const port = await listening(t, notHttp)
   const odd = opened(t, `http://127.0.0.1:${port}`)
   t.match(await odd.send(receiver.url), { failure: 'proxy', isOurFault: true })
   const away = opened(t, 'http://127.0.0.1:1')
@@ -188,10 +179,7 @@ async function tunnelBy(t: Test, text: string, { apart = false, ends = false } =
     }
     if (ends) socket.end()
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const url = new URL(`http://127.0.0.1:${await listening(t, server)}`)
   const proxy = { url, authorization: 'Basic dTpw', failed() {} }
   const opening = openTunnel(proxy, '::1', 443, { signal: AbortSignal.timeout(20_000) })
   return { opening, requests }
@@ -257,13 +245,7 @@ t.test('in a tunnel, a request that a kept connection took with it is sent again
   const plain = createHttpServer(answer)
   const secure = createServer({ key: tls('receiver-key'), cert: tls('receiver') }, answer)
   for (const [scheme, server] of Object.entries({ http: plain, https: secure })) {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.teardown(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const url = `${scheme}://receiver.test:${(server.address() as AddressInfo).port}/`
+    const url = `${scheme}://receiver.test:${await listening(t, server)}/`
     requests = 0
     t.match(await send(url), { statusCode: 200 }, url)
     await new Promise(setImmediate)

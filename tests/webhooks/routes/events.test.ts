@@ -2,11 +2,11 @@ import { Type } from '@sinclair/typebox'
 import swagger from '@fastify/swagger'
 import { defineEvents, svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
-import Fastify from 'fastify'
 import t from 'tap'
 import { openReceiver } from '../../support/receiver.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
+import { newHost } from '../../support/new-host.ts'
 
 const Order = Type.Object({ id: Type.Integer(), total: Type.Number() })
 const example = { id: 42, total: 99.5 }
@@ -110,8 +110,7 @@ const resolved = (document: unknown, ref: string): unknown =>
 
 t.test('an OpenAPI document has a webhook for each defined event', async (t) => {
   const database = { connectionString: await freshDatabase(t), max: 2 }
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(swagger, { openapi: { openapi: '3.1.0' } })
   await app.register(svcCore, { database, events })
   await app.register(svcWebhooks, { allowedEvents })

@@ -4,9 +4,9 @@ import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { openReceiver } from '../../support/receiver.ts'
 import { svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
-import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { newHost } from '../../support/new-host.ts'
 
 const SIGNING_KEY = `whsk_${randomBytes(32).toString('base64')}`
 const UNKNOWN = '018f4e5a-7b1c-7def-8abc-0123456789ab'
@@ -17,8 +17,7 @@ async function startGuarded(
   options: SvcWebhooksOptions = {},
 ) {
   const database = { connectionString: await freshDatabase(t), max: 3 }
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   await app.register(svcCore, { database, secrets: () => SIGNING_KEY })
   await app.register(svcAuth, { protectedPaths: 'all' })
   const allowedNetworks = ['127.0.0.0/8']

@@ -1,44 +1,30 @@
-/** A host with the guard and webhooks, whose management routes are watched. */
-import Fastify, { type FastifyInstance } from 'fastify'
+/** A host with the guard and webhooks. */
 import type { Test } from 'tap'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
+import type { SvcCoreOptions } from '@svc/core'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { wholeHost } from '../../support/whole-host.ts'
 
-/** The management routes of a host, wildcards and automatic HEAD routes left out. */
-function watchRoutes(app: FastifyInstance): string[] {
-  const routes: string[] = []
-  app.addHook('onRoute', ({ method, url }) => {
-    if (!url.startsWith('/_webhooks') || url.endsWith('*') || url.endsWith('/')) return
-    for (const one of [method].flat()) {
-      if (one !== 'HEAD') routes.push(`${one} ${url.slice('/_webhooks'.length)}`)
-    }
-  })
-  return routes
-}
-
-export async function startGuarded(t: Test) {
+export async function startGuarded(t: Test, core: Omit<SvcCoreOptions, 'database'> = {}) {
   const connectionString = await freshDatabase(t)
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  const routes = watchRoutes(app)
-  await app.register(svcCore, { database: { connectionString, max: 4 } })
-  await app.register(svcAuth, { excludePaths: ['/hooks/*'] })
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
-    inboundLog: { rawBodies: true },
-    inbound: {
-      sender: {
-        path: '/hooks/:tenant',
-        publishAs: 'order.created',
-        verify: () => true,
-        tenant: (request) =>
-          (request.params as { tenant: string }).tenant.replace('none', '') || null,
+  const app = await wholeHost(
+    t,
+    { database: { connectionString, max: 4 }, ...core },
+    {
+      auth: { excludePaths: ['/hooks/*'] },
+      webhooks: {
+        inboundLog: { rawBodies: true },
+        inbound: {
+          sender: {
+            path: '/hooks/:tenant',
+            publishAs: 'order.created',
+            verify: () => true,
+            tenant: (request) =>
+              (request.params as { tenant: string }).tenant.replace('none', '') || null,
+          },
+        },
       },
     },
-  })
+  )
   await app.ready()
   const keyOf = async (tenant: string | null, scopes: string[]) => {
     const email = `${Math.random()}@example.com`
@@ -54,5 +40,5 @@ export async function startGuarded(t: Test) {
     })
     return { status: answer.statusCode, body: answer.body }
   }
-  return { app, routes, keyOf, ask }
+  return { app, keyOf, ask }
 }

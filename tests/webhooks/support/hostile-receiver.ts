@@ -1,9 +1,9 @@
 /** Receivers made of bare sockets, which answer with whatever bytes a test wants. */
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type SecureVersion, type TlsOptions } from 'node:tls'
 import type { Test } from 'tap'
+import { listening } from '../../support/listening.ts'
 
 export interface HostileReceiver {
   port: number
@@ -117,13 +117,7 @@ async function listen(
       answer(socket)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  receiver.port = (server.address() as AddressInfo).port
-  t.teardown(() => {
-    for (const socket of receiver.open) socket.destroy()
-    server.close()
-  })
+  receiver.port = await listening(t, server)
   return receiver
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import t, { type Test } from 'tap'
-import { connect } from '../../support/connect.ts'
+import { sessionOn } from '../../support/session.ts'
 import {
   listLogRows,
   walkLog,
@@ -14,7 +14,7 @@ const DELIVERY = '0190a1b2-0000-7000-8000-000000000001'
 
 /** Forty thousand attempts of the last days, of which one in a thousand is what is looked for. */
 async function longLog(t: Test): Promise<pg.Client> {
-  const db = await connect(t, await freshDatabase(t))
+  const db = await sessionOn(t, await freshDatabase(t))
   await db.query(
     `insert into svc."__svc.webhooks.delivery_log"
        (id, webhook_id, event, event_id, delivery_id, attempt, status, status_code, tenant, attempted_at)

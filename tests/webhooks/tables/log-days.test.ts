@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { connect } from '../../support/connect.ts'
+import { sessionOn } from '../../support/session.ts'
 import {
   deleteOldLogRows,
   dropLogDays,
@@ -46,7 +46,7 @@ function rowOf(daysAgo: number): LogRow {
 
 async function logOf(t: Test) {
   const { database } = await startHost(t, { core: { worker: { enabled: false } } })
-  const db = await connect(t, database)
+  const db = await sessionOn(t, database)
   // The template may have been made before midnight, with a day that has passed since.
   await db.query('select svc."__svc.webhooks.drop_log_days"(0)')
   const within = async (work: () => Promise<unknown>) => {
@@ -226,7 +226,7 @@ t.test('days that were kept for years are dropped in portions', async (t) => {
 t.test('the sweep ends soon if the table is locked', async (t) => {
   const log = await logOf(t)
   await log.makeDay(99)
-  const reader = await connect(t, log.database)
+  const reader = await sessionOn(t, log.database)
   await reader.query('begin; lock table svc."__svc.webhooks.delivery_log" in access share mode')
   await t.rejects(log.drop(30), { code: '55P03' })
 })

@@ -1,114 +1,67 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import {
-  createPathRules,
-  type Access,
-  type PathOptions,
-} from '../../../../packages/auth/src/guard/policy/path-rules.ts'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { prepareHost, startHost } from '../../support/host.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
-const router = {
-  caseSensitive: true,
-  ignoreTrailingSlash: false,
-  ignoreDuplicateSlashes: false,
-}
-const options: PathOptions = {
-  protectedPaths: 'all',
-  excludePaths: ['/public/*', '/files/open/*', '/a::b'],
-  managementBasePath: '/_auth',
-  webhooksManagementPaths: ['/_webhooks'],
-}
-
-t.test('a wildcard exclusion opens the paths below its own, and not that path', (t) => {
-  const rules = createPathRules(options, router)
-  const paths: [string, Access][] = [
-    ['/public/x', 'open'],
-    ['/public/x/y', 'open'],
-    ['/public/x/', 'open'],
-    ['/public', 'by method'],
-    ['/public/', 'by method'],
-    ['/publicx', 'by method'],
-    ['/publicx/y', 'by method'],
-    ['/Public/x', 'by method'],
-    ['/files/open/1', 'open'],
-    ['/files/openx', 'by method'],
-    ['/a:b', 'open'],
-  ]
-  for (const [path, access] of paths) {
-    t.equal(rules.ofPath(path), access, path)
-    if (!path.includes(':')) t.equal(rules.ofPattern(path), access, `${path} as a pattern`)
-  }
-  const patterns: [string, Access | undefined][] = [
-    ['/public/*', undefined],
-    ['/public/:id', undefined],
-    ['/public/files/*', undefined],
-    ['/:first/:second', undefined],
-    ['/*', undefined],
-    ['/files/:id', undefined],
-    ['/private/*', 'by method'],
-    ['/publicx/*', 'by method'],
-    ['/a::b', 'open'],
-    ['/_auth/*', 'auth:manage'],
-  ]
-  for (const [pattern, access] of patterns) t.equal(rules.ofPattern(pattern), access, pattern)
-  t.end()
-})
-
-t.test('a path that can be read in two ways is not opened by a wildcard exclusion', async (t) => {
-  const { app } = await startHost(t, {
-    auth: { excludePaths: ['/public/*'] },
-    fastify: { routerOptions: { maxParamLength: 500 } },
-    after(app) {
-      app.get('/public/page', async () => 'open')
-      app.get('/public/files/*', async () => 'open')
-      app.get('/public', async () => 'closed')
-      app.get('/public/', async () => 'closed')
-      app.get('/public/admin', { config: { scopes: ['admin'] } }, async () => 'closed')
-      app.all('/:any/*', async () => 'any')
-    },
-  })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const statusOf = async (target: string, method = 'GET') =>
-    (await rawRequest(app, { method, target })).status
-  const open = [
-    '/public/page',
-    '/public/page?x=/_auth',
-    '/%70ublic/p%61ge',
-    '/public/files/',
-    '/public/files/a',
-    '/public/files/a/b.png',
-    '/public/other/x',
-    'http://evil/public/page',
-  ]
-  for (const target of open) t.equal(await statusOf(target), 200, target)
-  t.equal(await statusOf('/public/other/x', 'DELETE'), 200, 'for every method')
-  const closed = [
-    '/public',
-    '/public/',
-    '/public//page',
-    '/public/files//',
-    '/public/files/../../secret',
-    '/public/files/..%2f..%2fsecret',
-    '/public/files/%2e%2e/x',
-    '/public/files/a%2Fb',
-    '/public/files/a%252fb',
-    '/public/files/a%5cb',
-    '/public/files/a;b',
-    '/public/../_auth/users',
-    '/public/%2e%2e/_auth/users',
-    '/public/..;/_auth/users',
-    '/public/admin',
-    '/PUBLIC/page',
-    '/publicx/page',
-    '/x/public/page',
-    '/_auth/users',
-    '/_AUTH/users',
-    '//public/page',
-  ]
-  for (const target of closed) t.equal(await statusOf(target), 401, target)
-})
+t.test(
+  'a wildcard exclusion opens the paths below its own, where they can be read in one way',
+  async (t) => {
+    const { app } = await startHost(t, {
+      auth: { excludePaths: ['/public/*', '/a::b'] },
+      fastify: { routerOptions: { maxParamLength: 500 } },
+      after(app) {
+        app.get('/a::b', async () => 'open')
+        app.get('/public/page', async () => 'open')
+        app.get('/public/files/*', async () => 'open')
+        app.get('/public', async () => 'closed')
+        app.get('/public/', async () => 'closed')
+        app.get('/public/admin', { config: { scopes: ['admin'] } }, async () => 'closed')
+        app.all('/:any/*', async () => 'any')
+      },
+    })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const statusOf = async (target: string, method = 'GET') =>
+      (await rawRequest(app, { method, target })).status
+    const open = [
+      '/a:b',
+      '/public/page',
+      '/public/page?x=/_auth',
+      '/%70ublic/p%61ge',
+      '/public/files/',
+      '/public/files/a',
+      '/public/files/a/b.png',
+      '/public/other/x',
+      'http://evil/public/page',
+    ]
+    for (const target of open) t.equal(await statusOf(target), 200, target)
+    t.equal(await statusOf('/public/other/x', 'DELETE'), 200, 'for every method')
+    const closed = [
+      '/public',
+      '/public/',
+      '/public//page',
+      '/public/files//',
+      '/public/files/../../secret',
+      '/public/files/..%2f..%2fsecret',
+      '/public/files/%2e%2e/x',
+      '/public/files/a%2Fb',
+      '/public/files/a%252fb',
+      '/public/files/a%5cb',
+      '/public/files/a;b',
+      '/public/../_auth/users',
+      '/public/%2e%2e/_auth/users',
+      '/public/..;/_auth/users',
+      '/public/admin',
+      '/PUBLIC/page',
+      '/publicx/page',
+      '/x/public/page',
+      '/_auth/users',
+      '/_AUTH/users',
+      '//public/page',
+    ]
+    for (const target of closed) t.equal(await statusOf(target), 401, target)
+  },
+)
 
 interface Attacks {
   cases: {

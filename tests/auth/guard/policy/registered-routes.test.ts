@@ -4,6 +4,7 @@ import {
   addGuardHook,
   assertGuardFirst,
 } from '../../../../packages/auth/src/guard/boot/hook-order.ts'
+import { PolicyMap } from '../../../../packages/auth/src/guard/policy/policy-map.ts'
 import {
   collectRoutes,
   routerOptionsOf,
@@ -79,5 +80,14 @@ t.test('the options of the router are found at either place', (t) => {
       ignoreDuplicateSlashes: false,
     })
   }
+  t.end()
+})
+
+t.test('a route that was not there at boot is for admins alone', (t) => {
+  const options = { protectedPaths: [], excludePaths: [], webhooksManagementPaths: [] }
+  const router = routerOptionsOf(Fastify())
+  const policies = new PolicyMap({ ...options, managementBasePath: null }, router)
+  const request = { routeOptions: { config: {} }, raw: { url: '/z' }, is404: false }
+  t.match(policies.policyOf(request as never), { kind: 'guarded', reading: { scopes: [] } })
   t.end()
 })

@@ -3,10 +3,10 @@ import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page, Request } from 'playwright-core'
 import type { Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
 import { until, untilCount } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import { goTo, settled, toasted, WIDE, type Visit } from '../support/visit.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 
 export async function readsDeliveries(t: Test, page: Page, visit: Visit) {
   await t.test('a row is a delivery, and leads to its attempts', (t) => oneRowEach(t, page, visit))
@@ -26,8 +26,7 @@ export async function readsDeliveries(t: Test, page: Page, visit: Visit) {
 /** Its two attempts are the first two of a delivery that is still tried. */
 async function oneRowEach(t: Test, page: Page, { app }: Visit) {
   const { webhooks } = app.svc
-  const receiver = await openReceiver({ answer: 503 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 503 })
   const { id } = await webhooks.register({
     url: receiver.url,
     events: ['order.shipped'],
@@ -56,8 +55,7 @@ async function oneRowEach(t: Test, page: Page, { app }: Visit) {
 
 async function recoversFromHere(t: Test, page: Page, { app }: Visit) {
   const { webhooks, events } = app.svc
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: 500 })
   const { id } = await webhooks.register({
     url: receiver.url,
     events: ['order.shipped'],
@@ -147,8 +145,7 @@ async function countsTheNew(t: Test, page: Page, { app }: Visit) {
 
 async function composes(t: Test, page: Page, { app }: Visit) {
   const { webhooks } = app.svc
-  const receiver = await openReceiver({ answer: { status: 418, body: '{"teapot":true}' } })
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t, { answer: { status: 418, body: '{"teapot":true}' } })
   const { id, secret } = await webhooks.register({
     url: receiver.url,
     events: ['order.created'],

@@ -4,10 +4,10 @@
  */
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
 import { until, untilCount } from '../../../support/until.ts'
 import type { Life } from '../support/life.ts'
 import { goTo, settled, type Visit } from '../support/visit.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 
 const MOST_CLICKS = 3
 const MOST_SECONDS = 15
@@ -81,8 +81,7 @@ export async function doesItsJobs(t: Test, page: Page, visit: Visit, life: Life)
     () => svc.webhooks.listDeadLetters(life.failing),
     (letters) => letters.some(({ eventId }) => eventId === 'INV-123'),
   )
-  const moved = await openReceiver()
-  t.teardown(() => moved.close())
+  const moved = await openReceiver(t)
 
   let [isBroken, handled] = [true, false]
   const handle = () => {

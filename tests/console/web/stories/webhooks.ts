@@ -1,11 +1,11 @@
 /** An operator works with webhooks and their deliveries, read back through the operations of the host. */
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { receiver as openReceiver } from '@svc/testing'
 import { until, untilCount } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import { sendsInbound, type Life } from '../support/life.ts'
 import { goTo, settled, toasted, type Visit } from '../support/visit.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 
 export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life: Life) {
   await goTo(page, 'webhooks')
@@ -73,8 +73,7 @@ async function knowsSources(t: Test, page: Page, { app, url }: Visit) {
 }
 
 async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const receiver = await openReceiver(t)
   await page.getByRole('link', { name: 'New webhook' }).click()
   await click(page, 'Create webhook')
   await page.getByRole('alert').getByText('Choose at least one event').waitFor()

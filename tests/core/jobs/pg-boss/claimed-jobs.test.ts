@@ -9,7 +9,6 @@ import { explainingPool, nodesOf } from '../../../support/query-plans.ts'
 import { until } from '../../../support/until.ts'
 import {
   complete,
-  connection,
   fetch,
   hostWith,
   insert,
@@ -19,6 +18,7 @@ import {
   statesOf,
 } from '../../support/claimed-jobs.ts'
 import { idOf, QUEUE } from '../../support/worker.ts'
+import { sessionOn } from '../../../support/session.ts'
 
 /** The settings of the connections of workers, for a session. */
 const WORKER_PLANS = BEGIN_WITH_WORKER_PLANS.split('; ')
@@ -82,7 +82,7 @@ for (const [what, settle, left] of [
     const table = new QueueTable(QUEUE)
     const jobs = await fetch(core.db, table, 10)
     // The second change waits for the first one, as the settlement does.
-    const [first, second] = await Promise.all([connection(t, database), connection(t, database)])
+    const [first, second] = await Promise.all([sessionOn(t, database), sessionOn(t, database)])
     const change = 'update svc_jobs.job set keep_until = keep_until where id = $1'
     await first.query('begin')
     await first.query(change, [idOf('a')])

@@ -2,12 +2,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SvcCoreOptions } from '@svc/core'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { startHost } from '../../support/host.ts'
 import { svc } from '../../../support/svc-command.ts'
 import { COLUMNS } from '../../../../packages/core/src/jobs/pg-boss/contract.ts'
+import { sessionOn } from '../../../support/session.ts'
 
 const PACKAGES = join(import.meta.dirname, '../../../../packages')
 const OF_FETCHES = `(name, priority desc, created_on, start_after) where state < 'active' and not blocked`
@@ -237,8 +237,6 @@ const withoutComments = (file: string): string =>
 
 async function databaseOf(t: Test) {
   const database = await freshDatabase(t)
-  const client = new pg.Client(database)
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   return { database, client }
 }

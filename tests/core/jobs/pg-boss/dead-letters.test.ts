@@ -9,8 +9,6 @@ import { until } from '../../../support/until.ts'
 import { RECIPIENT, QUEUE } from '../../support/worker.ts'
 import { namesOf, startWorkedHost, type WorkedHost } from '../../support/worked-host.ts'
 
-const OTHER = '00000000-0000-4000-8000-000000000002'
-
 /**
  * Waits for the one dead letter of the queue, and makes `count` of it, each of an event of its own.
  */
@@ -73,93 +71,6 @@ t.test('a page of dead letters may begin after a letter that was deleted', async
     ),
     ['b', 'a'],
   )
-})
-
-t.test('dead letters are listed newest first, by recipient and in pages', async (t) => {
-  const { worker, queues, core } = await startWorkedHost(t, { isDying: () => true })
-  for (const name of ['a', 'b', 'c']) {
-    await worker.insert([name], RECIPIENT)
-    await until(
-      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { recipient: RECIPIENT }),
-      (letters) => namesOf(letters).includes(name),
-    )
-  }
-  await worker.insert(['other'], OTHER)
-  await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
-    ({ length }) => length === 4,
-  )
-
-  const all = await queues.deadLetters<FanOutJob>(core.db, QUEUE, { recipient: RECIPIENT })
-  t.strictSame(
-    all.map(({ data }) => data.eventId),
-    ['c', 'b', 'a'],
-  )
-  const [first] = await queues.deadLetters(core.db, QUEUE, { recipient: RECIPIENT, limit: 1 })
-  t.strictSame(first, all[0])
-  const rest = await queues.deadLetters(core.db, QUEUE, {
-    recipient: RECIPIENT,
-    after: first?.id ?? '',
-  })
-  t.strictSame(rest, all.slice(1))
-  t.strictSame(await queues.deadLetters(core.db, QUEUE, { ids: [rest[0]?.id ?? ''] }), [rest[0]])
-})
-
-t.test('redriven dead letters have all their attempts again, and go on counting', async (t) => {
-  let isDying = true
-  const { worker, queues, core } = await startWorkedHost(t, { isDying: () => isDying })
-  await worker.insert(['a', 'b'], RECIPIENT)
-  const letters = await until(
-    () => queues.deadLetters<FanOutJob>(core.db, QUEUE, {}),
-    ({ length }) => length === 2,
-  )
-  isDying = false
-
-  const [letter] = letters
-  t.equal(await queues.redrive(core.db, QUEUE, RECIPIENT, [letter?.id ?? '']), 1)
-  t.equal(await queues.redrive(core.db, QUEUE, OTHER), 0)
-  queues.recipientsChanged(QUEUE)
-  await until(() => worker.settled.some(({ result }) => result === 'completed'))
-
-  t.match(worker.jobs.at(-1), {
-    attempt: 1,
-    attemptsLeft: 2,
-    recipient: RECIPIENT,
-    data: { ...letter?.data, attemptsBefore: 1 },
-  })
-  t.equal((await queues.deadLetters(core.db, QUEUE, {})).length, 1)
-  await core.transaction((db) => queues.discard(db, QUEUE, RECIPIENT))
-  t.strictSame(await queues.deadLetters(core.db, QUEUE, {}), [])
-})
-
-t.test('a redrive is rolled back with its transaction', async (t) => {
-  const { worker, queues, core } = await startWorkedHost(t, { isDying: () => true })
-  await worker.insert(['a'], RECIPIENT)
-  await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
-    ({ length }) => length === 1,
-  )
-  await t.rejects(
-    core.transaction(async (db) => {
-      t.equal(await queues.redrive(db, QUEUE, RECIPIENT), 1)
-      throw new Error('no')
-    }),
-  )
-  t.equal((await queues.deadLetters(core.db, QUEUE, {})).length, 1)
-})
-
-t.test('two redrives in two transactions share the dead letters', async (t) => {
-  let isDying = true
-  const { worker, queues, core } = await startWorkedHost(t, { isDying: () => isDying })
-  const names = Array.from({ length: 20 }, (_, i) => String(i))
-  await worker.insert(names, RECIPIENT)
-  await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
-    ({ length }) => length === 20,
-  )
-  isDying = false
-  const counts = await Promise.all([1, 2].map(() => queues.redrive(core.db, QUEUE, RECIPIENT)))
-  t.equal(counts[0]! + counts[1]!, 20)
 })
 
 t.test('two redrives at once answer with what each of them has moved', async (t) => {

@@ -1,16 +1,9 @@
 import t from 'tap'
 import { QueueTable } from '../../../../packages/core/src/jobs/pg-boss/queue-table.ts'
 import { freshDatabase } from '../../../support/fresh-database.ts'
-import {
-  complete,
-  connection,
-  fetch,
-  hostWith,
-  insert,
-  retry,
-  statesOf,
-} from '../../support/claimed-jobs.ts'
+import { complete, fetch, hostWith, insert, retry, statesOf } from '../../support/claimed-jobs.ts'
 import { idOf, QUEUE } from '../../support/worker.ts'
+import { sessionOn } from '../../../support/session.ts'
 
 t.test('the table of a queue is its own, or that of all queues without one', async (t) => {
   const { app, core } = await hostWith(t, await freshDatabase(t))
@@ -61,7 +54,7 @@ t.test('a role with rights on the table of all queues alone uses that', async (t
   ]) {
     await core.db.query(`grant ${right} to ${role}`)
   }
-  const client = await connection(t, database)
+  const client = await sessionOn(t, database)
   await client.query(`set role ${role}`)
   await insert(core, ['a', 'b', 'c', 'd'])
   await app.svc.jobs.send('shared', {})

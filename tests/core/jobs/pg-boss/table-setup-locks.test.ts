@@ -1,9 +1,9 @@
 /** What a boot makes on tables of jobs, while others use them. */
-import pg from 'pg'
 import t from 'tap'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
+import { sessionOn } from '../../../support/session.ts'
 
 const subscribed = (app: { svc: { events: { subscribe: Function } } }) =>
   app.svc.events.subscribe('a', () => {}, { subscription: 'test' })
@@ -16,10 +16,7 @@ t.test('an index that has to wait for its table holds up no publish', async (t) 
     setUp: subscribed,
   })
   await app.svc.database.query('drop index svc_jobs.svc_dead_letters')
-  const client = new pg.Client({ connectionString: database })
-  client.on('error', () => {})
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   await client.query('begin')
   await app.svc.events.publish('a', 1, { db: client })
 
@@ -45,9 +42,7 @@ t.test('an index that has to wait for its table holds up no publish', async (t) 
 
 t.test('an index of ours that is missing is made while others read the queues', async (t) => {
   const { app, core, database } = await startHost(t)
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await sessionOn(t, database)
   await core.queues.define('__svc.test')
   const { rows } = await app.svc.database.query(
     `select 'svc_jobs.svc_due_' || table_name as index from svc_jobs.queue where name = '__svc.test'`,

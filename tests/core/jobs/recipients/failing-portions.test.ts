@@ -6,16 +6,10 @@ import { WorkRunner } from '../../../../packages/core/src/jobs/recipients/work-r
 import { openDatabase } from '../../../../packages/core/src/postgres/pools.ts'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
-import { idOf, QUEUE, NO_RECOVERY } from '../../support/worker.ts'
+import { NO_RECOVERY, QUEUE, RETRY, idOf } from '../../support/worker.ts'
 
 const BROKEN = '00000000-0000-4000-8000-00000000000b'
 const SOUND = '00000000-0000-4000-8000-00000000000c'
-const RETRY = {
-  maxAttempts: 3,
-  retryDelaySeconds: 0,
-  retryBackoff: false,
-  retryDelayMaxSeconds: 60,
-}
 
 /**
  * A runner of its own over a queue, and the errors that it logs. Of the recipient BROKEN all fails with

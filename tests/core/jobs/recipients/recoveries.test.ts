@@ -5,7 +5,7 @@ import { WorkRunner } from '../../../../packages/core/src/jobs/recipients/work-r
 import { openDatabase } from '../../../../packages/core/src/postgres/pools.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { RECIPIENT, NO_RECOVERY, QUEUE } from '../../support/worker.ts'
+import { NO_RECOVERY, QUEUE, RECIPIENT, RETRY } from '../../support/worker.ts'
 
 type RecoverMissing = NonNullable<Worker['recovery']>['recoverMissing']
 
@@ -34,12 +34,6 @@ function endlessPortion() {
   return { portion, begun: begun.promise }
 }
 
-const RETRY = {
-  maxAttempts: 3,
-  retryDelaySeconds: 0,
-  retryBackoff: false,
-  retryDelayMaxSeconds: 60,
-}
 const THREE: RecoverMissing = async () => ({ done: 3, isFinished: true })
 
 /** Begins a recovery of what is missing. Returns its id. */

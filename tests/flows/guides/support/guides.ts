@@ -24,7 +24,6 @@ const ELSEWHERE = new Set([
   'register-auth.ts',
   'import-unkey.ts',
   'import-better-auth.ts',
-  'limits.ts',
   'receiver.ts',
   'orders.test.ts',
   'reader.ts',
@@ -39,12 +38,17 @@ export type Checks = Record<
   (t: Test, ask: Ask, program: Program, at: string) => Promise<void>
 >
 
+/** The programs of a page. */
+export function programsIn(page: string): Record<string, string> {
+  const blocks = readFileSync(page, 'utf8').matchAll(/```ts\n(\/\/ (\S+\.ts)[:,] .*?)```/gs)
+  return Object.fromEntries(Array.from(blocks, ([, program = '', name = '']) => [name, program]))
+}
+
 /** The programs of a folder of `docs` by their names, which their first lines have. */
 export function programsOf(folder: string): Record<string, string> {
   const programs: Record<string, string> = {}
   for (const page of globSync('*.md', { cwd: join(DOCS, folder) }).toSorted()) {
-    const text = readFileSync(join(DOCS, folder, page), 'utf8')
-    for (const [, program = '', name = ''] of text.matchAll(/```ts\n(\/\/ (\S+\.ts): .*?)```/gs)) {
+    for (const [name, program] of Object.entries(programsIn(join(DOCS, folder, page)))) {
       if (name in programs) throw new Error(`two programs of ${folder} are called ${name}`)
       programs[name] = program
     }

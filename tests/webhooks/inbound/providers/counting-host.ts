@@ -1,6 +1,6 @@
 // A host of sources without a database: its events are only counted.
 import { createHmac } from 'node:crypto'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { InboundSource } from '@svc/webhooks'
 import {
@@ -10,6 +10,7 @@ import {
 import type { Receiving } from '../../../../packages/webhooks/src/inbound/receive.ts'
 import { registerInbound } from '../../../../packages/webhooks/src/inbound/register.ts'
 import { resolveSources } from '../../../../packages/webhooks/src/inbound/sources.ts'
+import { newHost } from '../../../support/new-host.ts'
 
 export interface Host {
   app: FastifyInstance
@@ -57,8 +58,7 @@ export function hostOf(
       },
     },
   }
-  const app = Fastify()
-  t.teardown(() => app.close())
+  const app = newHost(t)
   registerInbound(app, resolveSources('verify' in source ? { a: source } : source), {
     core: core as unknown as Receiving['core'],
     providerClient: new ProviderClient(fetch, Date.now, roots),

@@ -1,13 +1,12 @@
 /** A server of the test's own in the place of a provider, reached as a host reaches providers. */
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import type { GuardedFetch } from '../../../../packages/providers/src/provider-client.ts'
 import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 import { createFetch } from '../../../../packages/webhooks/src/outbound/http/fetch.ts'
 import { startProxy } from '../../proxy/connect-proxy.ts'
+import { listening } from '../../../support/listening.ts'
 
 const tls = (name: string) =>
   readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8')
@@ -36,10 +35,8 @@ export async function startProvider(
     if (text !== undefined) response.end(text)
     else response.writeHead(302, { location: 'https://127.0.0.1/' }).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   const proxy = await startProxy(t)
-  proxy.leadsTo = (server.address() as AddressInfo).port
+  proxy.leadsTo = await listening(t, server)
   const client = createFetch({
     timeoutMs: 20_000,
     userAgent: 'test',

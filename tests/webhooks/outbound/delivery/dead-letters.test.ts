@@ -88,6 +88,7 @@ t.test('dead letters are those of one webhook, newest first, in pages', async (t
     () => ask('GET', `/${other.id}/dead-letters`),
     ({ body }) => body.length === 1,
   )
+  t.same(await app.svc.webhooks.redrive(other.id), { redriven: 1 })
   t.equal((await dead()).body.length, 3)
 })
 

@@ -1,17 +1,16 @@
-import Fastify from 'fastify'
 import t from 'tap'
 import { svcCore } from '@svc/core'
 import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
+import { newHost } from '../../../support/new-host.ts'
 
 t.test('a process that has only core publishes to the same webhooks', async (t) => {
   const host = await startHost(t)
   const receiver = await openReceiver(t)
   await host.register(receiver.url, ['order.created'])
 
-  const publisher = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => publisher.close())
+  const publisher = newHost(t)
   const database = { connectionString: host.database, max: 2 }
   await publisher.register(svcCore, { database, worker: { enabled: false } })
   await publisher.ready()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { connect } from '../../../support/connect.ts'
+import { sessionOn } from '../../../support/session.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { untilCount } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
@@ -24,7 +24,7 @@ t.test('a transaction that holds the row of an old event delays no other deliver
     `update svc."__svc.events"
         set published_at = published_at - interval '3 days', keep_until = null`,
   )
-  const client = await connect(t, host.database)
+  const client = await sessionOn(t, host.database)
   await client.query('begin')
   const { deliveryId } = delivered!
   await webhooks.redeliver({ webhookId, deliveryId }, { db: client })

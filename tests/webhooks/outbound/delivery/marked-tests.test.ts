@@ -1,28 +1,20 @@
 // A test delivery tells of nothing that has happened: it is marked as a test, however often it is sent.
 import t from 'tap'
 import { openReceiver } from '../../../support/receiver.ts'
-import { defineEvents, svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
+import { defineEvents } from '@svc/core'
 import { Type } from '@sinclair/typebox'
-import Fastify from 'fastify'
-import { freshDatabase } from '../../../support/fresh-database.ts'
 import { until, untilCount } from '../../../support/until.ts'
+import { startHost } from '../../support/host.ts'
 
 const events = defineEvents({
   'invoice.created': { payload: Type.Object({ id: Type.Integer() }), example: { id: 7 } },
 })
 
 t.test('a test is marked in each attempt and when it is sent again, and no event is', async (t) => {
-  const database = { connectionString: await freshDatabase(t), max: 4 }
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  const worker = { maxAttempts: 2, retryDelaySeconds: 0 }
-  await app.register(svcCore, { database, events, worker })
-  await app.register(svcWebhooks, {
+  const { app } = await startHost(t, {
     allowedEvents: ['invoice.created'],
-    allowedNetworks: ['127.0.0.0/8'],
+    core: { events, worker: { maxAttempts: 2, retryDelaySeconds: 0 } },
   })
-  await app.ready()
   const receiver = await openReceiver(t, { answer: [500, 500, 200] })
   const { webhooks } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
@@ -62,15 +54,10 @@ t.test('a test is marked in each attempt and when it is sent again, and no event
 })
 
 t.test('a recovery of what waits for its next attempt leaves tests out', async (t) => {
-  const database = { connectionString: await freshDatabase(t), max: 4 }
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database, events, worker: { retryDelaySeconds: 3600 } })
-  await app.register(svcWebhooks, {
+  const { app } = await startHost(t, {
     allowedEvents: ['invoice.created'],
-    allowedNetworks: ['127.0.0.0/8'],
+    core: { events, worker: { retryDelaySeconds: 3600 } },
   })
-  await app.ready()
   const receiver = await openReceiver(t, { answer: 500 })
   const { webhooks } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
@@ -87,25 +74,17 @@ t.test('a recovery of what waits for its next attempt leaves tests out', async (
 })
 
 t.test('a test that fails counts in neither the health nor the statistics', async (t) => {
-  const database = { connectionString: await freshDatabase(t), max: 4 }
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database, events, worker: { maxAttempts: 1 } })
-  await app.register(svcWebhooks, {
+  const { app } = await startHost(t, {
     allowedEvents: ['invoice.created'],
-    allowedNetworks: ['127.0.0.0/8'],
+    core: { events, worker: { maxAttempts: 1 } },
   })
-  await app.ready()
   const receiver = await openReceiver(t, {
     answer: ({ headers }) => ({ status: headers['x-svc-test'] ? 500 : 200 }),
   })
   const { webhooks } = app.svc
   const { id } = await webhooks.register({ url: receiver.url, events: ['*'] })
   await webhooks.test(id)
-  await until(
-    () => webhooks.listDeadLetters(id),
-    (letters) => letters.length === 1,
-  )
+  await untilCount(1, () => webhooks.listDeadLetters(id))
   // What is recorded later is not counted sooner.
   await app.svc.events.publish('invoice.created', { id: 8 })
   const all = { delivered: 0, failed: 0, dead: 0 }
@@ -123,15 +102,10 @@ t.test('a test that fails counts in neither the health nor the statistics', asyn
 })
 
 t.test('a payload of its own is sent as a test, where it is one of its event', async (t) => {
-  const database = { connectionString: await freshDatabase(t), max: 4 }
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  await app.register(svcCore, { database, events })
-  await app.register(svcWebhooks, {
+  const { app } = await startHost(t, {
     allowedEvents: ['invoice.created', 'order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
+    core: { events },
   })
-  await app.ready()
   const receiver = await openReceiver(t)
   const { webhooks } = app.svc
   const { id, secret } = await webhooks.register({ url: receiver.url, events: ['order.created'] })

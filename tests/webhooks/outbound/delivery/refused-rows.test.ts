@@ -1,7 +1,7 @@
 /** Rows of the delivery log and of the statistics that Postgres refuses. */
 import { openReceiver } from '../../../support/receiver.ts'
 import t, { type Test } from 'tap'
-import { connect } from '../../../support/connect.ts'
+import { sessionOn } from '../../../support/session.ts'
 import { until } from '../../../support/until.ts'
 import { startHost, type Host } from '../../support/host.ts'
 
@@ -10,7 +10,7 @@ const TABLES = ['delivery_log', 'recent_attempts']
 
 /** All rows of a table are refused, or those that a condition names. Returns how to end that. */
 async function refuse(t: Test, { database }: Host, table: string, condition = 'true') {
-  const client = await connect(t, database)
+  const client = await sessionOn(t, database)
   await client.query(`create function refuse() returns trigger language plpgsql as $$
     begin raise exception 'the row is refused'; end $$;
     create trigger refuse before insert on svc."__svc.webhooks.${table}"

@@ -1,10 +1,10 @@
 // promise: A failed delivery is tried again by its schedule, and becomes a dead letter after the last attempt
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import t from 'tap'
 import { openReceiver } from '../../../support/receiver.ts'
 import { startHost } from '../../support/host.ts'
 import { until, untilCount } from '../../../support/until.ts'
+import { listening } from '../../../support/listening.ts'
 
 t.test('a receiver that fails twice gets its delivery at the third attempt', async (t) => {
   const { app, ask, register } = await startHost(t)
@@ -58,10 +58,7 @@ t.test('a receiver that closes each connection after its answer costs no attempt
       socket.once('data', () => socket.end())
     })
   })
-  closing.listen(0, '127.0.0.1')
-  await once(closing, 'listening')
-  t.teardown(() => closing.close())
-  const { port } = closing.address() as AddressInfo
+  const port = await listening(t, closing)
   const { id } = await register(`http://127.0.0.1:${port}/`)
   await app.svc.webhooks.update({ id, ordered: true })
   for (let n = 0; n < 20; n++) await app.svc.events.publish('order.created', { n })

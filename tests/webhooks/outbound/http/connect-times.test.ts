@@ -2,12 +2,13 @@
 import { once } from 'node:events'
 import { createServer as createPlain, type RequestListener } from 'node:http'
 import { createServer as createSecure } from 'node:https'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 import { createPost } from '../../../../packages/webhooks/src/outbound/http/post.ts'
 import { pem, testAuthority } from '../../support/hostile-receiver.ts'
+import { listening } from '../../../support/listening.ts'
 
 const never = new AbortController().signal
 const ms = Number
@@ -17,17 +18,10 @@ const answer: RequestListener = (_request, response) => {
   response.end('ok')
 }
 
-async function portOf(t: Test, server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return (server.address() as AddressInfo).port
-}
-
 t.test('a new connection tells of its steps, one that was kept of none', async (t) => {
-  const plain = await portOf(t, createPlain(answer))
+  const plain = await listening(t, createPlain(answer))
   const own = { key: pem('receiver-key.pem'), cert: pem('receiver.pem') }
-  const secure = await portOf(t, createSecure(own, answer))
+  const secure = await listening(t, createSecure(own, answer))
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port: free } = taken.address() as AddressInfo

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 import { createFetch } from '../../../../packages/webhooks/src/outbound/http/fetch.ts'
 import type { PostSettings } from '../../../../packages/webhooks/src/outbound/http/post.ts'
+import { listening } from '../../../support/listening.ts'
 
 const tls = (name: string) =>
   readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8')
@@ -13,12 +13,7 @@ const tls = (name: string) =>
 /** A provider at receiver.test, which this machine's resolver does not know. */
 async function providerOf(t: Test, answer: RequestListener): Promise<number> {
   const server = createServer({ key: tls('receiver-key'), cert: tls('receiver') }, answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
+  return listening(t, server)
 }
 
 function opened(t: Test, settings: Partial<PostSettings> = {}) {

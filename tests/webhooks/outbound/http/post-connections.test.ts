@@ -1,13 +1,10 @@
 // promise: No request is sent to an address that is not public, unless `allowedNetworks` opens it, also through a proxy
 // promise: A bad answer (endless, late, broken, reset, redirected, compressed, not HTTP, with a wrong certificate or old TLS) takes bounded time and memory
-import type { LookupAddress } from 'node:dns'
-import t, { type Test } from 'tap'
+import { lookup as lookUp, type LookupAddress } from 'node:dns'
+import t from 'tap'
 import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 import type { PostResult } from '../../../../packages/webhooks/src/outbound/http/post-result.ts'
-import {
-  createPost,
-  type PostSettings,
-} from '../../../../packages/webhooks/src/outbound/http/post.ts'
+import type { PostSettings } from '../../../../packages/webhooks/src/outbound/http/post.ts'
 import type { Lookup } from '../../../../packages/webhooks/src/outbound/http/resolver.ts'
 import { farReceiver } from '../../support/far-receiver.ts'
 import {
@@ -18,23 +15,10 @@ import {
   testAuthority,
 } from '../../support/hostile-receiver.ts'
 import { versionWith } from '../../support/old-tls-client.ts'
-import { withoutTimes } from '../../support/opened-post.ts'
+import { openedPost } from '../../support/opened-post.ts'
 
-const never = new AbortController().signal
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 const DELIVERED = { statusCode: 200, failure: null, retryAfter: null, responseBody: 'ok' }
-
-function opened(t: Test, settings: Partial<PostSettings> = {}) {
-  const post = createPost({
-    timeoutMs: 60_000,
-    userAgent: 'test',
-    isBlocked: createAddressFilter(['127.0.0.0/8']),
-    ...settings,
-  })
-  t.teardown(() => post.close())
-  return (url: string, signal = never): Promise<PostResult> =>
-    post.send(new URL(url), [], Buffer.from('{}'), signal).then(withoutTimes)
-}
 
 /** A resolver that gives these addresses, or fails with this code. */
 function answering(next: () => string[] | string): Lookup {
@@ -51,14 +35,14 @@ function answering(next: () => string[] | string): Lookup {
 
 t.test('a name is sent to where it resolves', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
-  const send = opened(t, { lookup: answering(() => ['127.0.0.1']) })
+  const send = openedPost(t, { lookup: answering(() => ['127.0.0.1']) })
   t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
   t.match(receiver.request, `\r\nhost: receiver.test:${receiver.port}\r\n`)
 })
 
 t.test('an address that does not answer is passed over for the next one of the name', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
-  const send = opened(t, { lookup: answering(() => ['127.99.99.99', '127.0.0.1']) })
+  const send = openedPost(t, { lookup: answering(() => ['127.99.99.99', '127.0.0.1']) })
   t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
 })
 
@@ -73,7 +57,7 @@ t.test('a slow address still connects if the next address leads nowhere', async 
       answering(() => ['127.0.0.1', '127.99.99.99'])(hostname, options, callback)
       setImmediate(() => receiver.accept())
     }
-    const send = opened(t, { lookup, timeoutMs: 60_000 })
+    const send = openedPost(t, { lookup, timeoutMs: 60_000 })
     result = await send(`http://receiver.test:${receiver.port}/`)
   }
   t.same(result, DELIVERED)
@@ -90,7 +74,7 @@ t.test('a name with any refused address is blocked, and no connection is made', 
     ['::ffff:10.0.0.1'],
   ]
   for (const addresses of lists) {
-    const send = opened(t, { lookup: answering(() => addresses) })
+    const send = openedPost(t, { lookup: answering(() => addresses) })
     t.equal(
       (await send(`http://receiver.test:${receiver.port}/`)).failure,
       'blocked',
@@ -103,7 +87,7 @@ t.test('a name with any refused address is blocked, and no connection is made', 
 t.test('a name whose address changes is checked at each connection', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.end(OK))
   const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']]
-  const send = opened(t, { lookup: answering(() => answers.shift()!) })
+  const send = openedPost(t, { lookup: answering(() => answers.shift()!) })
   const url = `http://receiver.test:${receiver.port}/`
   t.equal((await send(url)).failure, null)
   t.equal((await send(url)).failure, 'blocked')
@@ -113,7 +97,7 @@ t.test('a name whose address changes is checked at each connection', async (t) =
 t.test('literal addresses are judged without any lookup', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
   const lookup: Lookup = () => t.fail('nothing to look up')
-  const send = opened(t, { lookup, isBlocked: createAddressFilter([]) })
+  const send = openedPost(t, { lookup, isBlocked: createAddressFilter([]) })
   for (const host of [
     '127.0.0.1',
     '127.1',
@@ -131,7 +115,7 @@ t.test('literal addresses are judged without any lookup', async (t) => {
 })
 
 t.test('the host `localhost` is a name like others, and blocked where loopback is', async (t) => {
-  const send = opened(t, { isBlocked: createAddressFilter([]) })
+  const send = openedPost(t, { lookup: lookUp, isBlocked: createAddressFilter([]) })
   t.equal((await send('http://localhost:9/')).failure, 'blocked')
 })
 
@@ -139,7 +123,10 @@ t.test('the address that the socket is connected to is checked as well', async (
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
   let asked = 0
   // Open when the name is looked up, refused when the connection stands.
-  const send = opened(t, { lookup: answering(() => ['127.0.0.1']), isBlocked: () => ++asked > 1 })
+  const send = openedPost(t, {
+    lookup: answering(() => ['127.0.0.1']),
+    isBlocked: () => ++asked > 1,
+  })
   t.equal((await send(`http://receiver.test:${receiver.port}/`)).failure, 'blocked')
   t.equal(receiver.request, '')
 })
@@ -147,7 +134,7 @@ t.test('the address that the socket is connected to is checked as well', async (
 t.test('a name that does not resolve is a dns failure', async (t) => {
   for (const code of ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL']) {
     t.equal(
-      (await opened(t, { lookup: answering(() => code) })('http://receiver.test/')).failure,
+      (await openedPost(t, { lookup: answering(() => code) })('http://receiver.test/')).failure,
       'dns',
       code,
     )
@@ -156,14 +143,14 @@ t.test('a name that does not resolve is a dns failure', async (t) => {
 
 t.test('a resolver that never answers is a timeout', async (t) => {
   t.equal(
-    (await opened(t, { lookup: () => {}, timeoutMs: 100 })('http://receiver.test/')).failure,
+    (await openedPost(t, { lookup: () => {}, timeoutMs: 100 })('http://receiver.test/')).failure,
     'timeout',
   )
 })
 
 t.test('a port without a listener is a failure `refused`', async (t) => {
   const receiver = await hostileReceiver(t, () => {})
-  const send = opened(t, { lookup: answering(() => ['127.0.0.1', '127.0.0.2']) })
+  const send = openedPost(t, { lookup: answering(() => ['127.0.0.1', '127.0.0.2']) })
   const url = `http://127.99.99.99:${receiver.port}/`
   t.equal((await send(url)).failure, 'refused')
   t.equal(
@@ -176,11 +163,14 @@ t.test('TLS needs a trusted certificate for the name', async (t) => {
   const receiver = await hostileTlsReceiver(t, (socket) => socket.write(OK))
   const plain = await hastyReceiver(t, 'HTTP/1.1 400 Bad Request\r\n\r\n')
   const lookup = answering(() => ['127.0.0.1'])
-  const trusting = opened(t, { lookup, ca: testAuthority() })
+  const trusting = openedPost(t, { lookup, ca: testAuthority() })
   t.same(await trusting(`https://receiver.test:${receiver.port}/`), DELIVERED)
   t.equal((await trusting(`https://other.test:${receiver.port}/`)).failure, 'tls')
   t.equal((await trusting(`https://127.0.0.1:${receiver.port}/`)).failure, 'tls')
-  t.equal((await opened(t, { lookup })(`https://receiver.test:${receiver.port}/`)).failure, 'tls')
+  t.equal(
+    (await openedPost(t, { lookup })(`https://receiver.test:${receiver.port}/`)).failure,
+    'tls',
+  )
   t.equal((await trusting(`https://receiver.test:${plain.port}/`)).failure, 'tls')
 })
 
@@ -193,7 +183,7 @@ t.test(
     // The certificate is trusted, and for this name: its time alone is over.
     const ca = expiredCertificate()
     const to = async (port: number, settings: Partial<PostSettings>) =>
-      (await opened(t, { lookup, ...settings })(`https://receiver.test:${port}/`)).failure
+      (await openedPost(t, { lookup, ...settings })(`https://receiver.test:${port}/`)).failure
     t.equal(await to(expired.port, { ca }), 'tls')
 
     const old = await hostileTlsReceiver(t, answer, { onlyVersion: 'TLSv1.1' })
@@ -217,17 +207,21 @@ t.test('an environment that turns certificates off does not turn them off here',
     if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
     else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
   })
-  const send = opened(t, { lookup: answering(() => ['127.0.0.1']) })
+  const send = openedPost(t, { lookup: answering(() => ['127.0.0.1']) })
   t.equal((await send(`https://receiver.test:${receiver.port}/`)).failure, 'tls')
 })
 
 t.test('an abort rejects with its reason and drops the connection', async (t) => {
   const receiver = await hostileReceiver(t, () => abort.abort(new Error('closing')))
   const abort = new AbortController()
-  const send = opened(t)
-  await t.rejects(send(`http://127.0.0.1:${receiver.port}/`, abort.signal), { message: 'closing' })
+  const send = openedPost(t)
+  await t.rejects(send(`http://127.0.0.1:${receiver.port}/`, undefined, abort.signal), {
+    message: 'closing',
+  })
   while (receiver.open.size > 0) await new Promise(setImmediate)
-  await t.rejects(send(`http://127.0.0.1:${receiver.port}/`, abort.signal), { message: 'closing' })
+  await t.rejects(send(`http://127.0.0.1:${receiver.port}/`, undefined, abort.signal), {
+    message: 'closing',
+  })
 })
 
 t.test('a request given up before its connection was made is not sent', async (t) => {
@@ -236,7 +230,7 @@ t.test('a request given up before its connection was made is not sent', async (t
   const lookup: Lookup = (_hostname, _options, callback) => {
     found = () => callback(null, [{ address: '127.0.0.1', family: 4 }])
   }
-  const send = opened(t, { lookup, timeoutMs: 100 })
+  const send = openedPost(t, { lookup, timeoutMs: 100 })
   t.equal((await send(`http://receiver.test:${receiver.port}/`)).failure, 'timeout')
   while (found === undefined) await new Promise(setImmediate)
   found()
@@ -250,7 +244,7 @@ t.test('requests made at the same time each get their own answer', async (t) => 
     const body = String(++served)
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
   })
-  const send = opened(t)
+  const send = openedPost(t)
   const answers = await Promise.all(
     Array.from({ length: 500 }, () => send(`http://127.0.0.1:${receiver.port}/`)),
   )
