@@ -135,6 +135,7 @@ export {
   isFunction,
   isIntegerFrom,
   isPlainObject,
+  isStorableText,
   isString,
   kindOf,
   resolveOptions,

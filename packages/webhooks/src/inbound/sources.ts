@@ -3,7 +3,7 @@ import {
   isBoolean,
   isEventName,
   isFunction,
-  isString,
+  isStorableText,
   resolveOptions,
   type OptionRules,
 } from '@svc/core/internal'
@@ -93,9 +93,9 @@ export function resolveSources(inbound: unknown): Source[] {
 }
 
 function resolveSource(name: string, source: unknown): Source {
-  if (!isString(name) || name.length > 100) {
+  if (!isStorableText(name, 100)) {
     throw new InvalidOption(
-      'svcWebhooks: the name of a source in "inbound" has 1 to 100 characters',
+      'svcWebhooks: the name of a source in "inbound" has 1 to 100 characters, without NUL or half a surrogate pair',
     )
   }
   const resolved = resolveOptions<InboundSource & Pick<Source, 'deduplicationTtlSeconds'>>(
