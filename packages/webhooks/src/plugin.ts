@@ -19,7 +19,7 @@ import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presenc
 import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
 import { registerInbound, type InboundSettings } from './inbound/register.ts'
 import { RequestLog } from './inbound/request-log.ts'
-import { warnOfVainOptions } from './inbound/sources.ts'
+import { warnOfTestsInProduction, warnOfVainOptions } from './inbound/sources.ts'
 import {
   resolveWebhooksOptions,
   type SvcWebhooksOptions,
@@ -37,6 +37,7 @@ import { egressRoute, noPublicKeyRoutes, publicKeyRoutes } from './routes/for-re
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
   const settings = resolveWebhooksOptions(options)
   warnOfVainOptions(app.log, options.inbound)
+  warnOfTestsInProduction(app.log, settings.inboundTests)
   bootOnCore(
     app,
     '@svc/webhooks',

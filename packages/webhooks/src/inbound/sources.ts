@@ -121,6 +121,15 @@ function resolveSource(name: string, source: unknown): Source {
   }
 }
 
+/** Warns at boot: whoever may send samples can make any event of a sender. */
+export function warnOfTestsInProduction(log: FastifyBaseLogger, inboundTests: boolean): void {
+  if (!inboundTests || process.env['NODE_ENV'] !== 'production') return
+  log.warn(
+    { option: 'inboundTests' },
+    'inboundTests is on in production, and samples are events as any other: set inboundTests to false there',
+  )
+}
+
 /** Warns at boot: a host that sets it expects repeats to be recognised, and they are not. */
 export function warnOfVainOptions(
   log: FastifyBaseLogger,
