@@ -81,7 +81,9 @@ async function mount(
           config: (own: object | undefined, name: string) =>
             name === 'register' ? { ...MANAGED, swaggerTransform } : (own ?? MANAGED),
         }
+        const { listInbound: _, replayInbound: _ofLog, ...ofSources } = inbound.operations
         if (settings.inboundLog) operationRoutes(api, inbound.operations, ofPackage)
+        else if (sources.length > 0) operationRoutes(api, ofSources, ofPackage)
         operationRoutes(api, outbound.operations, ofPackage)
       },
       unknownId,

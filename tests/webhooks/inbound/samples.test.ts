@@ -147,3 +147,15 @@ t.test('a sample meets the hooks of the host, and needs an option', async (t) =>
   const { app } = await hostOf(t, { body: SIGNED['body']! }, { secrets: { SECRET } })
   await t.rejects(app.svc.webhooks.testInbound('body'), { message: /the option inboundTests/ })
 })
+
+t.test('a host that keeps no log has the routes of its sources, and none of the log', async (t) => {
+  const inbound = { body: SIGNED['body']! }
+  const options = { secrets: { SECRET }, inboundTests: true, inboundLog: false as const }
+  const { app } = await hostOf(t, inbound, options)
+  const asked = (method: 'GET' | 'POST', path: string) =>
+    app.inject({ method, url: `/_webhooks/inbound${path}` })
+  t.match((await asked('GET', '/sources')).json(), [{ name: 'body', notTestable: null }])
+  t.match((await asked('POST', '/sources/body/test')).json(), { outcome: 'accepted' })
+  t.equal((await asked('GET', '')).statusCode, 404)
+  t.equal((await asked('POST', '/018f0000-0000-7000-8000-000000000000/replay')).statusCode, 404)
+})
