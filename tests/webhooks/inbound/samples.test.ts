@@ -159,3 +159,17 @@ t.test('a host that keeps no log has the routes of its sources, and none of the 
   t.equal((await asked('GET', '')).statusCode, 404)
   t.equal((await asked('POST', '/018f0000-0000-7000-8000-000000000000/replay')).statusCode, 404)
 })
+
+t.test(
+  'while secrets cannot be read, the sources are listed all the same, with the reason',
+  async (t) => {
+    const secrets = {
+      get SECRET(): string {
+        throw new Error('the vault is away')
+      },
+    }
+    const { app } = await hostOf(t, { body: SIGNED['body']! }, { secrets, inboundTests: true })
+    t.match(await app.svc.webhooks.listSources(), [{ notTestable: /SECRET cannot be read/ }])
+    await t.rejects(app.svc.webhooks.testInbound('body'), { code: 'SVC_WEBHOOKS_NOT_TESTABLE' })
+  },
+)
