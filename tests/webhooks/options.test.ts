@@ -116,6 +116,10 @@ t.test('the error for a wrong option has its name and the expected value', async
     ],
     [{ allowedEvents: [], bodyLimitBytes: -1 }, /"bodyLimitBytes"/],
     [{ allowedEvents: [], inbound: [] }, /"inbound"/],
+    ...['', 'a\0b', '\ud800', 'a'.repeat(101)].map((name): [object, RegExp] => [
+      { allowedEvents: [], inbound: { [name]: {} } },
+      /name of a source in "inbound" has 1 to 100 characters, without NUL/,
+    ]),
     [{ allowedEvents: [], inbound: { github: {} } }, /"inbound\.github\.path" is missing/],
     [{ allowedEvents: [], retries: 5 }, /no option "retries".*allowedEvents/],
   ]

@@ -436,6 +436,12 @@ export const LOG_LINES: Record<string, LogLine[]> = {
     ),
     line(
       'warn',
+      'inboundTests is on in production…',
+      'At boot, with `NODE_ENV=production`. An operator with `admin` can make any event of a source.',
+      'Set `inboundTests` to `false` in production.',
+    ),
+    line(
+      'warn',
       'the management routes of webhooks are open to everyone…',
       'At boot. No `@svc/auth` guards the routes under `path`.',
       'Register `svcAuth`, or guard them yourself.',

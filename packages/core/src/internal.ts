@@ -142,6 +142,7 @@ export {
   isFunction,
   isIntegerFrom,
   isPlainObject,
+  isStorableText,
   isString,
   kindOf,
   resolveOptions,

@@ -19,7 +19,7 @@ import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presenc
 import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
 import { registerInbound, type InboundSettings } from './inbound/register.ts'
 import { RequestLog } from './inbound/request-log.ts'
-import { warnOfVainOptions } from './inbound/sources.ts'
+import { warnOfTestsInProduction, warnOfVainOptions } from './inbound/sources.ts'
 import {
   resolveWebhooksOptions,
   type SvcWebhooksOptions,
@@ -37,6 +37,7 @@ import { egressRoute, noPublicKeyRoutes, publicKeyRoutes } from './routes/for-re
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
   const settings = resolveWebhooksOptions(options)
   warnOfVainOptions(app.log, options.inbound)
+  warnOfTestsInProduction(app.log, settings.inboundTests)
   bootOnCore(
     app,
     '@svc/webhooks',
@@ -80,7 +81,9 @@ async function mount(
           config: (own: object | undefined, name: string) =>
             name === 'register' ? { ...MANAGED, swaggerTransform } : (own ?? MANAGED),
         }
+        const { listInbound: _, replayInbound: _ofLog, ...ofSources } = inbound.operations
         if (settings.inboundLog) operationRoutes(api, inbound.operations, ofPackage)
+        else if (sources.length > 0) operationRoutes(api, ofSources, ofPackage)
         operationRoutes(api, outbound.operations, ofPackage)
       },
       unknownId,

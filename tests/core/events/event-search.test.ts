@@ -109,6 +109,23 @@ for (const [name, options] of [
   )
 }
 
+t.test(
+  'a place that no answer named is refused, and the first of all times is searched',
+  async (t) => {
+    const { app } = await startHost(t)
+    const { events } = app.svc
+    const place = (...start: unknown[]) => Buffer.from(JSON.stringify(start)).toString('base64url')
+    const times = ['1', 'foo 1', '2026', '0000-01-01T00:00:00Z', '+275760-01-01T00:00:00Z']
+    for (const time of times) {
+      await t.rejects(events.search({ after: place(time, '', '', 60_000) }), {
+        code: 'SVC_INVALID_INPUT',
+        message: 'input/after must be the "next" of a former answer',
+      })
+    }
+    t.match(await events.search({ until: '0001-01-01T00:00:01Z' }), { items: [], complete: true })
+  },
+)
+
 t.test('a search that took too long says so, and goes on in shorter spans', async (t) => {
   const { app } = await startHost(t)
   const { rows } = await app.svc.database.query(

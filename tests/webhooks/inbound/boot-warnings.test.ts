@@ -33,6 +33,23 @@ t.test('without svcAuth there is no warning about guarded sources', async (t) =>
   t.strictSame(warningsIn(log), [])
 })
 
+t.test('samples that production lets in are named in a warning at boot', async (t) => {
+  const { NODE_ENV } = process.env
+  t.teardown(() => {
+    if (NODE_ENV === undefined) delete process.env['NODE_ENV']
+    else process.env['NODE_ENV'] = NODE_ENV
+  })
+  const warned = async (inboundTests: boolean) => {
+    const { log } = await hostOf(t, { a: source('/a') }, { inboundTests })
+    return log.filter(({ option }) => option === 'inboundTests').map(({ msg }) => msg)
+  }
+  process.env['NODE_ENV'] = 'production'
+  t.match(await warned(true), [/samples are events as any other: set inboundTests to false/])
+  t.strictSame(await warned(false), [])
+  process.env['NODE_ENV'] = 'development'
+  t.strictSame(await warned(true), [])
+})
+
 t.test('how long keys are remembered is in vain without keys, and named at boot', async (t) => {
   const named = (log: LogLine[]) =>
     log.filter(({ option }) => option === 'deduplicationTtlSeconds').map((line) => line.source)

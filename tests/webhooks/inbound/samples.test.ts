@@ -68,7 +68,8 @@ t.test('a sample is signed with the secret of the host, and publishes an event',
   for (const source of Object.keys(SIGNED)) {
     const result = await webhooks.testInbound(source)
     t.match(result, { outcome: 'accepted', statusCode: 200, eventId: /^test-/ }, source)
-    const [logged] = await webhooks.listInbound({ source })
+    t.match(await webhooks.testInbound(source), { outcome: 'accepted' }, `${source} once more`)
+    const [, logged] = await webhooks.listInbound({ source })
     t.match(logged, {
       outcome: 'accepted',
       eventId: result.eventId,
@@ -146,3 +147,29 @@ t.test('a sample meets the hooks of the host, and needs an option', async (t) =>
   const { app } = await hostOf(t, { body: SIGNED['body']! }, { secrets: { SECRET } })
   await t.rejects(app.svc.webhooks.testInbound('body'), { message: /the option inboundTests/ })
 })
+
+t.test('a host that keeps no log has the routes of its sources, and none of the log', async (t) => {
+  const inbound = { body: SIGNED['body']! }
+  const options = { secrets: { SECRET }, inboundTests: true, inboundLog: false as const }
+  const { app } = await hostOf(t, inbound, options)
+  const asked = (method: 'GET' | 'POST', path: string) =>
+    app.inject({ method, url: `/_webhooks/inbound${path}` })
+  t.match((await asked('GET', '/sources')).json(), [{ name: 'body', notTestable: null }])
+  t.match((await asked('POST', '/sources/body/test')).json(), { outcome: 'accepted' })
+  t.equal((await asked('GET', '')).statusCode, 404)
+  t.equal((await asked('POST', '/018f0000-0000-7000-8000-000000000000/replay')).statusCode, 404)
+})
+
+t.test(
+  'while secrets cannot be read, the sources are listed all the same, with the reason',
+  async (t) => {
+    const secrets = {
+      get SECRET(): string {
+        throw new Error('the vault is away')
+      },
+    }
+    const { app } = await hostOf(t, { body: SIGNED['body']! }, { secrets, inboundTests: true })
+    t.match(await app.svc.webhooks.listSources(), [{ notTestable: /SECRET cannot be read/ }])
+    await t.rejects(app.svc.webhooks.testInbound('body'), { code: 'SVC_WEBHOOKS_NOT_TESTABLE' })
+  },
+)

@@ -34,10 +34,13 @@ function withFormats(ajv: Ajv): Ajv {
   )
 }
 
+/** Postgres reads no offset of 16 hours and more, and no time of more than some hundred characters. */
+const UNREADABLE = /[+-](?:1[6-9]|2\d):?\d\d$|^.{101}/
+
 /** Whether JavaScript and Postgres have this time: no leap second, and in UTC a year from 1 to 9999. */
 function isStorable(text: string): boolean {
   const year = new Date(text).getUTCFullYear()
-  return year >= 1 && year <= 9999
+  return year >= 1 && year <= 9999 && !UNREADABLE.test(text)
 }
 
 /**
@@ -103,7 +106,7 @@ const messageOf = (error: ErrorObject): string => {
 /** A missing offset is the most frequent mistake. */
 const WITH_OFFSET = ', with an offset such as "Z" or "+02:00"'
 const FORMAT_DETAILS: Record<string, string> = {
-  'date-time': `${WITH_OFFSET}, in the years 1 to 9999 and not in a leap second`,
+  'date-time': `${WITH_OFFSET} that is below 16 hours, in the years 1 to 9999 and not in a leap second`,
   'date-time-of-any-year': WITH_OFFSET,
 }
 /** What a format of ours is called by others. */

@@ -7,6 +7,7 @@
 import type { Input } from '../options/input.ts'
 import { Type } from '@sinclair/typebox'
 import { readOperation } from '../actions/define-operation.ts'
+import { validatorFor } from '../actions/validate-input.ts'
 import { InvalidInput } from '../errors.ts'
 import { isStatementTimeout } from '../postgres/contention.ts'
 import type { Db } from '../postgres/transaction.ts'
@@ -89,6 +90,8 @@ const LONGEST_SEARCH_MS = 1500
 /** What is searched next where a span took too long: this part of it. */
 const NARROWED_BY = 60
 const BEGIN = '-infinity'
+/** Of an earlier year Postgres would read another text. */
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z')
 
 /** Where a page begins, and the first span that it searches, in milliseconds. */
 interface Start {
@@ -110,7 +113,7 @@ export function createEventSearch(db: Db) {
     const startedMs = performance.now()
     const found: FoundRow[] = []
     for (const ms of [...spans, Infinity]) {
-      const from = ms === Infinity ? BEGIN : new Date(end - ms).toISOString()
+      const from = end - ms < FIRST_MS ? BEGIN : new Date(end - ms).toISOString()
       const isLast = from === BEGIN || (since !== BEGIN && Date.parse(from) <= Date.parse(since))
       const lower = isLast ? since : from
       // One more than the page holds: whether there is another one.
@@ -182,11 +185,13 @@ function startIn(after: string): Start {
   throw new InvalidInput('input/after must be the "next" of a former answer')
 }
 
+const timeCheck = validatorFor(undefined, Time)
+
 const isStart = (value: unknown): value is [...Position, firstSpanMs: number] =>
   Array.isArray(value) &&
   value.length === 4 &&
   value.slice(0, 3).every((part) => typeof part === 'string' && !part.includes('\0')) &&
-  (value[0] === 'infinity' || !Number.isNaN(Date.parse(value[0]))) &&
+  (value[0] === 'infinity' || timeCheck()(value[0]) === true) &&
   Number.isInteger(value[3]) &&
   value[3] >= 1 &&
   value[3] <= MINUTE

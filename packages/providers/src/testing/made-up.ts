@@ -40,6 +40,12 @@ export function madeUp(preset: SignableRow, type = preset.example ?? 'event'): M
   for (const text of [firstOf(deduplicate), ...schemes.map(signedBy)]) {
     for (const place of placesIn(text)) if (!place.startsWith('header:')) put(place, randomUUID())
   }
+  // Where the whole body is the key, a second request would repeat the first.
+  const whole = ['{body}', '{params}', ...(unwrap === undefined ? [] : [`{form:${unwrap}}`])]
+  if ([deduplicate ?? []].flat().some((text) => whole.some((one) => text.includes(one)))) {
+    const isForm = sendsForms(preset) && unwrap === undefined
+    put(`${isForm ? 'form' : split === undefined ? 'json' : 'item'}:id`, randomUUID())
+  }
   const typed = placesIn(typeText(preset, type))
   const parts = typed.length < 2 ? [type] : type.split('.')
   for (const [at, place] of typed.entries()) {

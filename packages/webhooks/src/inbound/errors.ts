@@ -95,7 +95,7 @@ export const SecretMissing = createError<[string]>(
   500,
 )
 
-type Made = new (...given: [string, { cause: string }]) => Error
+type Made = new (...given: [...expected: string[], { cause: string }]) => Error
 
 const OF_BODY: Record<BodyFault, unknown> = {
   'not-json': BodyNotJson,
@@ -107,7 +107,8 @@ const OF_BODY: Record<BodyFault, unknown> = {
 
 /** The answer to a body that is not read. */
 export function refusalOfBody({ fault, expected, message: cause }: BodyRefused): Error {
-  return new (OF_BODY[fault] as Made)(expected, { cause })
+  // What a message has no place for would stand at its end.
+  return new (OF_BODY[fault] as Made)(...(expected === '' ? [] : [expected]), { cause })
 }
 
 const REFUSALS = [NotVerified, NoHandshake, ...(Object.values(OF_BODY) as (typeof NotVerified)[])]

@@ -32,7 +32,9 @@ async function signedFor(
   if (/[:*]/.test(source.path)) return 'its path has parameters'
   if (typeof signs === 'string') return signs
   if (typeof names === 'function') return 'its secret depends on the request'
-  const found = await Promise.all(names.map((name) => secrets.get(name)))
+  const found = await Promise.all(names.map((name) => secrets.get(name))).catch(() => null)
+  // The list of sources is there without them.
+  if (found === null) return `its secret ${names.join(', ')} cannot be read at the moment`
   const secret = found.find((value) => value !== null && value !== '') ?? ''
   if (names.length > 0 && secret === '') return `its secret ${names.join(', ')} is not set`
   const { row, options, isOwn } = signs

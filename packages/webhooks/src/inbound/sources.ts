@@ -3,7 +3,7 @@ import {
   isBoolean,
   isEventName,
   isFunction,
-  isString,
+  isStorableText,
   resolveOptions,
   type OptionRules,
 } from '@svc/core/internal'
@@ -93,9 +93,9 @@ export function resolveSources(inbound: unknown): Source[] {
 }
 
 function resolveSource(name: string, source: unknown): Source {
-  if (!isString(name) || name.length > 100) {
+  if (!isStorableText(name, 100)) {
     throw new InvalidOption(
-      'svcWebhooks: the name of a source in "inbound" has 1 to 100 characters',
+      'svcWebhooks: the name of a source in "inbound" has 1 to 100 characters, without NUL or half a surrogate pair',
     )
   }
   const resolved = resolveOptions<InboundSource & Pick<Source, 'deduplicationTtlSeconds'>>(
@@ -119,6 +119,15 @@ function resolveSource(name: string, source: unknown): Source {
     hides: lowerCased(aboutOf(verify).hides),
     shows: [publishAs, deduplicationKey, verify].flatMap((fn) => lowerCased(aboutOf(fn).shows)),
   }
+}
+
+/** Warns at boot: whoever may send samples can make any event of a sender. */
+export function warnOfTestsInProduction(log: FastifyBaseLogger, inboundTests: boolean): void {
+  if (!inboundTests || process.env['NODE_ENV'] !== 'production') return
+  log.warn(
+    { option: 'inboundTests' },
+    'inboundTests is on in production, and samples are events as any other: set inboundTests to false there',
+  )
 }
 
 /** Warns at boot: a host that sets it expects repeats to be recognised, and they are not. */

@@ -113,7 +113,9 @@ function assertNotOurs(name: string, prefixes: readonly string[]): void {
 /** The message does not repeat a value: it is a secret. */
 function assertValue(name: string, value: unknown): void {
   if (typeof value !== 'string' || !VALUE.test(value)) {
-    throw new InvalidHeader(`the value of the header ${name} must be a text of one line`)
+    throw new InvalidHeader(
+      `the value of the header ${name} must be a text of one line, with no character beyond ÿ (U+00FF)`,
+    )
   }
   if (Buffer.byteLength(value, 'latin1') > MAX_VALUE_BYTES) {
     throw new InvalidHeader(
