@@ -82,6 +82,7 @@ const Settings = Type.Object({
       description: 'Attempts at a time.',
     }),
   ),
+  ordered: nullable(Ordered),
   transform: nullable(
     Type.String({
       maxLength: 64,
@@ -96,7 +97,6 @@ const Settings = Type.Object({
         'The parts of the payload that its deliveries carry: paths such as customer.name. [] for an empty payload.',
     }),
   ),
-  ordered: nullable(Ordered),
 })
 
 /** The fields of the bodies that register and change a webhook. */
