@@ -38,3 +38,16 @@ t.test('the way of a request, of an event and of a body takes under fifteen file
     t.ok(files.size > 8 && files.size < 15, `${titleOf(way)}: ${files.size} files`)
   }
 })
+
+t.test('the files that an event passes are at most fifteen, and it turns back once', async (t) => {
+  const diagram = sections.flatMap((section) =>
+    titleOf(section) === 'The way of an event'
+      ? (/^```mermaid$(.*?)^```$/ms.exec(section) ?? [])
+      : [],
+  )[1]
+  const files = [...(diagram ?? '').matchAll(/\["([^"]+)"\]/g)].map(([, file = '']) => file)
+  t.ok(files.length > 8 && files.length <= 15, `${files.length} files`)
+  t.equal(new Set(files).size, files.length, 'each once')
+  for (const file of files) t.ok(isThere(file.replace(/^(?!core\/)/, 'core/')), file)
+  t.equal(diagram?.match(/-\. /g)?.length, 1)
+})

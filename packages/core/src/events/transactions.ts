@@ -4,7 +4,6 @@
  * the commit. Of others it asks Postgres whether they have committed.
  */
 import { InvalidTransaction } from '../errors.ts'
-import type { Job } from '../jobs/job.ts'
 import type { JobOffer, WorkerRegistry } from '../jobs/worker-registry.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import type { Database } from '../postgres/pools.ts'
@@ -21,10 +20,7 @@ import {
   type WaitingJobs,
 } from './publish-sql.ts'
 
-type Workers = Pick<
-  WorkerRegistry,
-  'offer' | 'claiming' | 'beginIfCommitted' | 'wake' | 'recipientsReady'
->
+type Workers = Pick<WorkerRegistry, 'claiming' | 'wake' | 'recipientsReady'>
 
 /** Hands the jobs of publishes to the workers. */
 class Handover {
@@ -34,12 +30,6 @@ class Handover {
   constructor(workers: Workers, undecided: UndecidedFilters) {
     this.#workers = workers
     this.#undecided = undecided
-  }
-
-  /** Of a transaction that may be open for long: it claims nothing that needs a lock. */
-  offerInTransaction(): JobOffer | undefined {
-    const offer = this.#workers.offer()
-    return offer && { ...offer, endedJobs: null }
   }
 
   /** `write` commits at once. */
@@ -53,21 +43,8 @@ class Handover {
     return published
   }
 
-  /** The caller may have rolled back to a savepoint: of the claimed jobs those begin that exist. */
-  committedByCaller(published: Published[]): void {
-    const claimed = new Map<string, Job[]>()
-    for (const one of published) {
-      this.#undecided.found(one.unreadable)
-      for (const [queue, jobs] of one.claimed) {
-        claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs.map(withUnknownVersion)])
-      }
-    }
-    for (const [queue, jobs] of claimed) this.#workers.beginIfCommitted(queue, jobs)
-    this.wake(together(published.map(({ waiting }) => waiting)))
-  }
-
-  /** Nobody sees the commit yet. */
-  uncommitted({ unreadable }: Published): void {
+  /** The jobs of a transaction wait until its commit: it may take long, or be rolled back. */
+  written({ unreadable }: Published): void {
     this.#undecided.found(unreadable)
   }
 
@@ -77,9 +54,6 @@ class Handover {
     for (const [queue, recipients] of restricted) this.#workers.recipientsReady(queue, recipients)
   }
 }
-
-/** What was true when the statement ran may have changed before the commit: a webhook was paused. */
-const withUnknownVersion = ({ recipientVersion: _, ...job }: Job): Job => job
 
 function together(parts: readonly WaitingJobs[]): WaitingJobs {
   const queues = [...new Set(parts.flatMap((part) => part.queues))]
@@ -93,8 +67,8 @@ function together(parts: readonly WaitingJobs[]): WaitingJobs {
 }
 
 interface OpenTransaction {
-  /** What its publishes have written, for the handover after its commit. */
-  published: Published[]
+  /** What waits for its commit. */
+  waiting: WaitingJobs[]
   /** Publishes in it that are not done. */
   publishing: number
   /** What else is to be run after its commit. */
@@ -105,12 +79,6 @@ interface OpenTransaction {
 
 const AWAIT_PUBLISHES =
   'svc.transaction: a publish was still under way when the function ended: await every publish in it'
-
-/**
- * How many publishes of one transaction may claim jobs: the jobs of further ones are fetched in
- * batches.
- */
-const MOST_CLAIMING = 8
 
 /** Jobs of larger batches are fetched in batches too: that is as quick, and keeps groups fair. */
 const LARGEST_CLAIMED_BATCH = 8
@@ -185,17 +153,16 @@ export class Transactions {
     const open = this.#open.get(db)
     if (!open) {
       const published = await publish(db, toPublish, this.#terms)
-      this.#handover.uncommitted(published)
+      this.#handover.written(published)
       this.#commits.expect(published.transactionId, published.waiting)
       return published
     }
     open.publishing++
     try {
-      const offer =
-        open.published.length < MOST_CLAIMING ? this.#handover.offerInTransaction() : undefined
-      const published = await publish(db, { ...toPublish, offer }, this.#terms)
+      const published = await publish(db, toPublish, this.#terms)
       if (open.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
-      open.published.push(published)
+      this.#handover.written(published)
+      open.waiting.push(published.waiting)
       return published
     } finally {
       open.publishing--
@@ -232,13 +199,13 @@ export class Transactions {
 
   async #handingOver<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
     const open: OpenTransaction = {
-      published: [],
+      waiting: [],
       publishing: 0,
       tasks: [],
       hasEnded: false,
     }
     const result = await transact(open)
-    this.#handover.committedByCaller(open.published)
+    this.#handover.wake(together(open.waiting))
     for (const task of open.tasks) task()
     return result
   }

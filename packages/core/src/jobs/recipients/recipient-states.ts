@@ -12,8 +12,6 @@ interface State {
   /** The last claim found too few due jobs of it: no claim before this moment. */
   emptyUntil: number
   emptyForMs: number
-  /** How long the next claim waits where others have locked its due jobs again. */
-  lockedForMs: number
   /** The last claim found that it has as many attempts under way as it may. */
   isBusy: boolean
   /** A claim is under way, and the recipient has had no notification since its start. */
@@ -27,19 +25,18 @@ interface State {
 function stateOf(row: RecipientRow, before: State | undefined): State {
   // After a change there may be jobs to move, and to claim.
   const isSame = before?.row.changedBy === row.changedBy
-  const { emptyUntil, emptyForMs, lockedForMs, isBusy, isAside } = isSame ? before : NEW
+  const { emptyUntil, emptyForMs, isBusy, isAside } = isSame ? before : NEW
   const isRunning = row.ordered && before?.isRunning === true
   const hasNext = !isSame || before.hasNext
-  const pauses = { emptyUntil, emptyForMs, lockedForMs, isBusy }
-  return { row, isAside, ...pauses, isClaiming: false, isRunning, hasNext }
+  return { row, isAside, emptyUntil, emptyForMs, isBusy, isClaiming: false, isRunning, hasNext }
 }
 
 const FIRST_PAUSE_MS = 500
-const FIRST_LOCKED_MS = 20
+/** The shortest pause before a time that a claim has named: others may have locked the jobs that are due. */
+const SHORTEST_PAUSE_MS = 50
 const READY = {
   emptyUntil: 0,
   emptyForMs: FIRST_PAUSE_MS,
-  lockedForMs: FIRST_LOCKED_MS,
   isBusy: false,
   isClaiming: false,
 }
@@ -271,12 +268,7 @@ export class RecipientStates {
     if (hasMore && !isBusy && !isWithTime) {
       Object.assign(state, READY)
     } else if (isWithTime && waitMs <= longest) {
-      state.emptyUntil = now + Math.max(state.lockedForMs, waitMs)
-      // Jobs that are due were locked by others, perhaps for long.
-      const isLocked = waitMs < FIRST_LOCKED_MS
-      state.lockedForMs = isLocked
-        ? Math.min(FIRST_PAUSE_MS, state.lockedForMs * 2)
-        : FIRST_LOCKED_MS
+      state.emptyUntil = now + Math.max(SHORTEST_PAUSE_MS, waitMs)
       state.emptyForMs = FIRST_PAUSE_MS
     } else {
       const pauseMs = isWithTime ? longest : Math.min(longest, state.emptyForMs)
