@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { isAway } from '../../../packages/core/src/postgres/connection-errors.ts'
 import { Liveness } from '../../../packages/core/src/health/liveness.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
@@ -10,7 +11,9 @@ const unavailable = { code: 'SVC_UNAVAILABLE', statusCode: 503 }
 
 t.test('a statement is given up where Postgres answers nothing', async (t) => {
   const liveness = new Liveness(SILENT, WAITS)
-  await t.rejects(liveness.bounded({ query: SILENT }).query('select 1'), unavailable)
+  const givenUp = liveness.bounded({ query: SILENT }).query('select 1')
+  await t.rejects(givenUp, unavailable)
+  t.ok(isAway(await givenUp.catch((error: unknown) => error)), 'for want of the database')
   const away = new Liveness(async () => Promise.reject(new Error('refused')), WAITS)
   await t.rejects(away.bounded({ query: SILENT }).query('select 1'), unavailable)
 })

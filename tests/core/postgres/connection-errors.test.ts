@@ -102,11 +102,14 @@ const states: [code: string, says: RegExp | undefined, isLost: boolean, isOutage
   ['23505', undefined, false, false],
   ['54000', undefined, false, false],
 ]
-t.test('a server that refuses a connection, since its disk is full, has no other fault', async (t) => {
-  const error = failed('could not write init file', 'XX000')
-  t.match(whyUnavailable(error), /disk of the database is full/)
-  t.ok(isOutage(error), 'no other statement is tried')
-})
+t.test(
+  'a server that refuses a connection, since its disk is full, has no other fault',
+  async (t) => {
+    const error = failed('could not write init file', 'XX000')
+    t.match(whyUnavailable(error), /disk of the database is full/)
+    t.ok(isOutage(error), 'no other statement is tried')
+  },
+)
 
 for (const [code, says, isLost, isOut] of states) {
   t.test(

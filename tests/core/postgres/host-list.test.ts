@@ -135,7 +135,30 @@ async function serverThatAsks(t: Tap): Promise<string> {
   return `127.0.0.1:${await listening(t, server)}`
 }
 
+/** Lets each client in, and ends the session at its first statement, as a server does that crashes. */
+async function serverThatEnds(t: Tap): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1'))
+      socket.once('data', () => socket.destroy())
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 type Tap = { teardown(end: () => void): unknown }
+
+t.test('a session that ends before it tells whether it takes writes ends no process', async (t) => {
+  const database = await emptyDatabase(t)
+  const hosts = [await serverThatEnds(t), new URL(database).host]
+  const pool = new pg.Pool(configOf(withHosts(database, hosts)))
+  t.teardown(() => pool.end())
+  t.match((await pool.query('select 1 as one')).rows, [{ one: 1 }], 'the other host is used')
+})
 
 t.test('a connection is made to the first host that takes writes', async (t) => {
   const database = await emptyDatabase(t)

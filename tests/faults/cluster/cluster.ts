@@ -16,7 +16,7 @@ import {
   rm,
   writeFile,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -31,13 +31,13 @@ export interface Owner {
   teardown(end: () => unknown): unknown
 }
 
-const programs = ['patroni', 'etcd', 'haproxy'].map((name) =>
+/** Of Patroni another one than that of the system can be named. */
+const programs = [process.env['SVC_PATRONI'] ?? 'patroni', 'etcd', 'haproxy'].map((name) =>
   ['/usr/bin', '/usr/sbin', '/usr/local/bin']
-    .map((at) => join(at, name))
+    .map((at) => resolve(at, name))
     .find((at) => existsSync(at)),
 )
-const [, etcd, haproxy] = programs
-const patroni = process.env['SVC_PATRONI'] ?? programs[0]
+const [patroni, etcd, haproxy] = programs
 const VERSIONS = '/usr/lib/postgresql'
 const bin =
   existsSync(VERSIONS) &&

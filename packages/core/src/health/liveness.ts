@@ -95,7 +95,7 @@ export class Liveness {
   async #answers(): Promise<void> {
     const { answerMs } = this.#waits
     await within(answerMs, this.#ping.answer(), () => {
-      throw new Error(`no answer within ${answerMs} ms`)
+      throw new Error(`timeout expired: no answer within ${answerMs} ms`)
     })
   }
 }

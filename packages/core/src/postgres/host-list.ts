@@ -357,8 +357,15 @@ export class ClientOfHosts extends OwnClient {
     this.#config = config
   }
 
-  protected override connecting(): Promise<void> {
-    return this.#config.hosts.connect(this, this.#config)
+  /** A pool listens to its errors from then on. A session may end before: that would end the process. */
+  protected override async connecting(): Promise<void> {
+    const ignore = () => {}
+    this.on('error', ignore)
+    try {
+      await this.#config.hosts.connect(this, this.#config)
+    } finally {
+      this.off('error', ignore)
+    }
   }
 
   /**
