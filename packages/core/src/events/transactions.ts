@@ -4,6 +4,7 @@
  * the commit. Of others it asks Postgres whether they have committed.
  */
 import { InvalidTransaction } from '../errors.ts'
+import type { Job } from '../jobs/job.ts'
 import type { JobOffer, WorkerRegistry } from '../jobs/worker-registry.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import type { Database } from '../postgres/pools.ts'
@@ -20,7 +21,10 @@ import {
   type WaitingJobs,
 } from './publish-sql.ts'
 
-type Workers = Pick<WorkerRegistry, 'claiming' | 'wake' | 'recipientsReady'>
+type Workers = Pick<
+  WorkerRegistry,
+  'offer' | 'claiming' | 'beginIfCommitted' | 'wake' | 'recipientsReady'
+>
 
 /** Hands the jobs of publishes to the workers. */
 class Handover {
@@ -30,6 +34,12 @@ class Handover {
   constructor(workers: Workers, undecided: UndecidedFilters) {
     this.#workers = workers
     this.#undecided = undecided
+  }
+
+  /** Of a transaction that may be open for long: it claims nothing that needs a lock. */
+  offerInTransaction(): JobOffer | undefined {
+    const offer = this.#workers.offer()
+    return offer && { ...offer, endedJobs: null }
   }
 
   /** `write` commits at once. */
@@ -43,8 +53,21 @@ class Handover {
     return published
   }
 
-  /** The jobs of a transaction wait until its commit: it may take long, or be rolled back. */
-  written({ unreadable }: Published): void {
+  /** The caller may have rolled back to a savepoint: of the claimed jobs those begin that exist. */
+  committedByCaller(published: Published[]): void {
+    const claimed = new Map<string, Job[]>()
+    for (const one of published) {
+      this.#undecided.found(one.unreadable)
+      for (const [queue, jobs] of one.claimed) {
+        claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs.map(withUnknownVersion)])
+      }
+    }
+    for (const [queue, jobs] of claimed) this.#workers.beginIfCommitted(queue, jobs)
+    this.wake(together(published.map(({ waiting }) => waiting)))
+  }
+
+  /** Nobody sees the commit yet. */
+  uncommitted({ unreadable }: Published): void {
     this.#undecided.found(unreadable)
   }
 
@@ -54,6 +77,9 @@ class Handover {
     for (const [queue, recipients] of restricted) this.#workers.recipientsReady(queue, recipients)
   }
 }
+
+/** What was true when the statement ran may have changed before the commit: a webhook was paused. */
+const withUnknownVersion = ({ recipientVersion: _, ...job }: Job): Job => job
 
 function together(parts: readonly WaitingJobs[]): WaitingJobs {
   const queues = [...new Set(parts.flatMap((part) => part.queues))]
@@ -67,8 +93,8 @@ function together(parts: readonly WaitingJobs[]): WaitingJobs {
 }
 
 interface OpenTransaction {
-  /** What waits for its commit. */
-  waiting: WaitingJobs[]
+  /** What its publishes have written, for the handover after its commit. */
+  published: Published[]
   /** Publishes in it that are not done. */
   publishing: number
   /** What else is to be run after its commit. */
@@ -79,6 +105,12 @@ interface OpenTransaction {
 
 const AWAIT_PUBLISHES =
   'svc.transaction: a publish was still under way when the function ended: await every publish in it'
+
+/**
+ * How many publishes of one transaction may claim jobs: the jobs of further ones are fetched in
+ * batches.
+ */
+const MOST_CLAIMING = 8
 
 /** Jobs of larger batches are fetched in batches too: that is as quick, and keeps groups fair. */
 const LARGEST_CLAIMED_BATCH = 8
@@ -153,16 +185,17 @@ export class Transactions {
     const open = this.#open.get(db)
     if (!open) {
       const published = await publish(db, toPublish, this.#terms)
-      this.#handover.written(published)
+      this.#handover.uncommitted(published)
       this.#commits.expect(published.transactionId, published.waiting)
       return published
     }
     open.publishing++
     try {
-      const published = await publish(db, toPublish, this.#terms)
+      const offer =
+        open.published.length < MOST_CLAIMING ? this.#handover.offerInTransaction() : undefined
+      const published = await publish(db, { ...toPublish, offer }, this.#terms)
       if (open.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
-      this.#handover.written(published)
-      open.waiting.push(published.waiting)
+      open.published.push(published)
       return published
     } finally {
       open.publishing--
@@ -199,13 +232,13 @@ export class Transactions {
 
   async #handingOver<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
     const open: OpenTransaction = {
-      waiting: [],
+      published: [],
       publishing: 0,
       tasks: [],
       hasEnded: false,
     }
     const result = await transact(open)
-    this.#handover.wake(together(open.waiting))
+    this.#handover.committedByCaller(open.published)
     for (const task of open.tasks) task()
     return result
   }

@@ -93,14 +93,14 @@ export class WorkerRegistry {
   async claiming<Written extends { claimed: ReadonlyMap<string, Job[]> }>(
     write: (offer: JobOffer | undefined) => Promise<Written>,
   ): Promise<Written> {
-    const written = await write(this.#offer())
+    const written = await write(this.offer())
     for (const [queue, jobs] of written.claimed) this.#pumps.get(queue)?.beginCommitted(jobs)
     if (written.claimed.size > 0) this.notifyWatchers()
     return written
   }
 
   /** `undefined`: no slot is free. */
-  #offer(): JobOffer | undefined {
+  offer(): JobOffer | undefined {
     const room = new Map<string, number>()
     const fullRecipients: string[] = []
     let endedJobs: string[] | null = null
@@ -134,6 +134,11 @@ export class WorkerRegistry {
   holds(queue: string, jobId: string): boolean {
     const pumps = [this.#pumps.get(queue), ...this.#stopping]
     return pumps.some((pump) => pump?.holds(jobId))
+  }
+
+  /** Begins those jobs of a publish that were not rolled back: see `Pump`. */
+  beginIfCommitted(queue: string, jobs: Job[]): void {
+    void this.#pumps.get(queue)?.beginIfCommitted(jobs)
   }
 
   async probe(queue: string, recipient: string): Promise<boolean> {

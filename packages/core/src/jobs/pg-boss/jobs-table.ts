@@ -40,6 +40,22 @@ export function asJob<Data>(row: JobRow<Data>): Job<Data> {
   }
 }
 
+/** Which of these claims are still those of their jobs: a transaction may have rolled some back. */
+export async function findClaimed(
+  db: Db,
+  queue: string,
+  jobs: Job[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query(
+    `select job.id from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
+       join svc_jobs.job as job
+         on job.name = $1 and job.id = claim.id
+        and job.state = 'active' and job.started_on = claim.started_on`,
+    [queue, jobs.map(({ id }) => id), jobs.map(({ startedOn }) => startedOn)],
+  )
+  return new Set(rows.map(({ id }: { id: string }) => id))
+}
+
 /**
  * Deletes a portion of the waiting jobs in queues under `prefix` whose subscription is retired.
  * Returns whether there may be more.

@@ -7,6 +7,7 @@ import type { Database } from '../../postgres/pools.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import { LANES, type Job, type Lane as LaneName } from '../job.ts'
 import type { Pauses } from '../pauses.ts'
+import { findClaimed } from '../pg-boss/jobs-table.ts'
 import { QueueTable } from '../pg-boss/queue-table.ts'
 import { claimProbe } from '../pg-boss/claim-ordered-or-limited.ts'
 import { RecipientScheduler } from '../recipients/recipient-scheduler.ts'
@@ -189,6 +190,23 @@ export class Pump {
   beginCommitted(jobs: Job[]): void {
     this.#slots.reserve('first', jobs.length)
     this.#fetcher.admitAndBegin(jobs, 0, 'first', false)
+  }
+
+  /**
+   * Begins those jobs of a publish that exist: its transaction is committed, and may have rolled back
+   * some of them before. Where they cannot be looked up now, they are given back: no attempt is used up.
+   */
+  async beginIfCommitted(jobs: Job[]): Promise<void> {
+    const { database, log } = this.#parts
+    const { queue } = this.worker
+    try {
+      const existing = await findClaimed(database.workerPool, queue, jobs)
+      this.beginCommitted(jobs.filter(({ id }) => existing.has(id)))
+    } catch (error) {
+      log.error({ err: error, queue }, 'could not start claimed jobs; they are given back')
+      for (const job of jobs)
+        this.#outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
+    }
   }
 
   /** Begins one job of a held recipient, where there is a slot. Returns whether there was a job. */
