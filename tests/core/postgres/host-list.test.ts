@@ -135,19 +135,20 @@ async function serverThatAsks(t: Tap): Promise<string> {
   return `127.0.0.1:${await listening(t, server)}`
 }
 
-/** Lets each client in, and ends the session at its first statement, as a server does that crashes. */
-async function serverThatEnds(t: Tap): Promise<string> {
+const LET_IN = 'R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I'
+const SHUT_DOWN = 'E\0\0\0\x19SFATAL\0C57P01\0Mends\0\0'
+
+/** Lets each client in, and ends its session: at its first statement, as one that crashes, or as it shuts down. */
+async function serverThatEnds(t: Tap, { isShutDown = false } = {}): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => {
-      socket.write(Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1'))
-      socket.once('data', () => socket.destroy())
+      socket.write(Buffer.from(isShutDown ? LET_IN + SHUT_DOWN : LET_IN, 'latin1'))
+      if (isShutDown) socket.end()
+      else socket.once('data', () => socket.destroy())
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `127.0.0.1:${await listening(t, server)}`
 }
 
 type Tap = { teardown(end: () => void): unknown }
@@ -158,6 +159,14 @@ t.test('a session that ends before it tells whether it takes writes ends no proc
   const pool = new pg.Pool(configOf(withHosts(database, hosts)))
   t.teardown(() => pool.end())
   t.match((await pool.query('select 1 as one')).rows, [{ one: 1 }], 'the other host is used')
+})
+
+t.test('a server that shuts down as it lets a client in ends no process', async (t) => {
+  const address = await serverThatEnds(t, { isShutDown: true })
+  const pool = new pg.Pool(configOf({ connectionString: `postgres://a:b@${address}/c` }))
+  pool.on('error', () => {})
+  t.teardown(() => pool.end())
+  await t.rejects(pool.query('select 1'))
 })
 
 t.test('a connection is made to the first host that takes writes', async (t) => {

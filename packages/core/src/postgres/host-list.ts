@@ -319,7 +319,12 @@ export class OwnClient extends pg.Client {
     done: ((error: Error) => void) | ((error: null, client: pg.Client) => void),
   ): void
   override connect(done?: unknown): Promise<pg.Client> | void {
-    const connecting = this.connecting().then(() => this)
+    // A pool listens to its errors only from the callback on. A session may end before: that would end the process.
+    const ignore = () => {}
+    this.on('error', ignore)
+    const connecting = this.connecting()
+      .then(() => this)
+      .finally(() => this.off('error', ignore))
     if (done === undefined) return connecting
     const callback = done as (error: unknown, client?: pg.Client) => void
     connecting.then((client) => callback(null, client), callback)
@@ -357,15 +362,8 @@ export class ClientOfHosts extends OwnClient {
     this.#config = config
   }
 
-  /** A pool listens to its errors from then on. A session may end before: that would end the process. */
-  protected override async connecting(): Promise<void> {
-    const ignore = () => {}
-    this.on('error', ignore)
-    try {
-      await this.#config.hosts.connect(this, this.#config)
-    } finally {
-      this.off('error', ignore)
-    }
+  protected override connecting(): Promise<void> {
+    return this.#config.hosts.connect(this, this.#config)
   }
 
   /**
