@@ -285,43 +285,50 @@ t.test('eraseTenant ends sessions before it erases anything else', async (t) => 
   t.match(await erasing.begun, { sessions: 1, webhooks: 1 })
 })
 
-t.test('a link, and the sessions that it began, end with the key that made it', async (t) => {
-  const { app, ask, signIn, keyOf, follow } = await startHost(t)
-  const { auth } = app.svc
-  const ways: [how: string, end: (id: string) => Promise<unknown>][] = [
-    ['revoked', (id) => auth.revokeApiKey(id)],
-    ['disabled', (id) => auth.updateApiKey({ id, enabled: false })],
-    ['without admin', (id) => auth.updateApiKey({ id, scopes: ['webhooks:manage'] })],
-    ['of a deleted user', async (id) => auth.deleteUser((await auth.getApiKey(id)).userId)],
-    ['rotated away', (id) => auth.rotateApiKey({ id, overlapSeconds: 0 })],
-    [
-      'expired',
-      (id) =>
-        app.svc.database.query(
-          `update svc."__svc.auth.api_keys" set expires_at = now() - interval '1 s' where id = $1`,
-          [id],
-        ),
-    ],
-  ]
-  for (const [how, end] of ways) {
-    const { id, key } = await keyOf(['admin'])
-    const operator = await signIn(key)
-    const linkOf = async () => (await operator.call('portal.link', { tenant: 'acme' })).body.link
-    const [followed, kept] = [await linkOf(), await linkOf()]
-    const page = await follow(followed)
-    t.equal((await page.call('webhooks.list')).status, 200, how)
-    await end(id)
-    t.equal((await page.call('webhooks.list')).status, 401, `${how}: the session`)
-    t.match(
-      (await ask('GET', kept)).headers,
-      { location: /link=used$/, 'set-cookie': undefined },
-      how,
-    )
-    if (how !== 'disabled') continue
-    await auth.updateApiKey({ id, enabled: true })
-    t.equal((await page.call('webhooks.list')).status, 401, 'it does not come back')
-  }
-})
+t.test(
+  'the session of a key, its links, and the sessions that these began end with the key',
+  async (t) => {
+    const { app, ask, signIn, keyOf, follow } = await startHost(t)
+    const { auth } = app.svc
+    const ways: [how: string, end: (id: string) => Promise<unknown>][] = [
+      ['revoked', (id) => auth.revokeApiKey(id)],
+      ['disabled', (id) => auth.updateApiKey({ id, enabled: false })],
+      ['without admin', (id) => auth.updateApiKey({ id, scopes: ['webhooks:manage'] })],
+      ['of a deleted user', async (id) => auth.deleteUser((await auth.getApiKey(id)).userId)],
+      ['rotated away', (id) => auth.rotateApiKey({ id, overlapSeconds: 0 })],
+      [
+        'expired',
+        (id) =>
+          app.svc.database.query(
+            `update svc."__svc.auth.api_keys" set expires_at = now() - interval '1 s' where id = $1`,
+            [id],
+          ),
+      ],
+    ]
+    for (const [how, end] of ways) {
+      const { id, key } = await keyOf(['admin'])
+      const operator = await signIn(key)
+      const linkOf = async () => (await operator.call('portal.link', { tenant: 'acme' })).body.link
+      const [followed, kept] = [await linkOf(), await linkOf()]
+      const page = await follow(followed)
+      t.equal((await page.call('webhooks.list')).status, 200, how)
+      await end(id)
+      t.equal((await page.call('webhooks.list')).status, 401, `${how}: the session`)
+      const ofKey = (await operator.call('webhooks.list')).status
+      t.equal(ofKey, how === 'without admin' ? 200 : 401, `${how}: the session of the key itself`)
+      t.match(
+        (await ask('GET', kept)).headers,
+        { location: /link=used$/, 'set-cookie': undefined },
+        how,
+      )
+      if (how !== 'disabled') continue
+      await auth.updateApiKey({ id, enabled: true })
+      for (const ended of [page, operator]) {
+        t.equal((await ended.call('webhooks.list')).status, 401, 'it does not come back')
+      }
+    }
+  },
+)
 
 t.test('a link of the bootstrap key ends when that key changes', async (t) => {
   let secret = BOOTSTRAP_KEY

@@ -105,31 +105,6 @@ t.test('a text that no key can be is refused at the sign-in, also with a lockout
   }
 })
 
-t.test('a session ends with its key', async (t) => {
-  const { app, signIn, keyOf } = await startHost(t)
-  const changes: [how: string, end: (id: string) => Promise<unknown>][] = [
-    ['revoked', (id) => app.svc.auth.revokeApiKey(id)],
-    ['disabled', (id) => app.svc.auth.updateApiKey({ id, enabled: false })],
-    [
-      'expired',
-      (id) =>
-        app.svc.database.query(
-          `update svc."__svc.auth.api_keys" set expires_at = now() - interval '1 s' where id = $1`,
-          [id],
-        ),
-    ],
-  ]
-  for (const [how, end] of changes) {
-    const { id, key } = await keyOf(['admin'])
-    const page = await signIn(key)
-    t.equal((await page.call('webhooks.list')).status, 200)
-    await end(id)
-    t.equal((await page.call('webhooks.list')).status, 401, how)
-    if (how === 'disabled') await app.svc.auth.updateApiKey({ id, enabled: true })
-    t.equal((await page.call('webhooks.list')).status, 401, `${how}: it does not come back`)
-  }
-})
-
 t.test('a session of the bootstrap key ends when the secret changes', async (t) => {
   let secret = BOOTSTRAP_KEY
   const { app, signIn } = await startHost(t, {
