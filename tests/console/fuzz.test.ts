@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { CALLS } from '../../packages/console/src/calls/calls.ts'
 import type { CallName } from '../../packages/console/src/contract.ts'
-import { fuzz } from '../fuzz/fuzz.ts'
-import { startHost, type Answer } from './support/host.ts'
+import { fuzz, patiently } from '../fuzz/fuzz.ts'
+import { startHost } from './support/host.ts'
 
 const ID = '0190a1b2-0000-7000-8000-000000000000'
 /** Fields that operations have, so that a random input is nearly right. */
@@ -40,12 +40,6 @@ const input = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 )
 
-/** A busy machine may let a request wait too long for Postgres: a 503 is asked once more. */
-async function asked(ask: () => Promise<Answer>): Promise<Answer> {
-  const answer = await ask()
-  return answer.status === 503 ? await ask() : answer
-}
-
 t.test('no input makes an operation fail with an internal error', async (t) => {
   const host = await startHost(t)
   const page = await host.signIn()
@@ -54,7 +48,7 @@ t.test('no input makes an operation fail with an internal error', async (t) => {
     t,
     fc.tuple(name, input),
     async ([call, given]) => {
-      const { status, text } = await asked(() => page.call(call, given))
+      const { status, text } = await patiently(() => page.call(call, given))
       if (status >= 500) throw new Error(`${call}: ${status} ${text}`)
     },
     { share: 3, longestMs: Infinity },
@@ -73,12 +67,12 @@ t.test('no cookie, link, path or body makes the console answer 500', async (t) =
       const visitor = host.visitor(`svc-console=${cookie}`)
       const escaped = encodeURIComponent(path.isWellFormed() ? path : '')
       const answers = [
-        await asked(() => visitor.session()),
-        await asked(() => page.call('webhooks.list', body === '' ? '{' : body)),
-        await asked(() => host.ask('GET', `/console/portal/${escaped}`)),
+        await patiently(() => visitor.session()),
+        await patiently(() => page.call('webhooks.list', body === '' ? '{' : body)),
+        await patiently(() => host.ask('GET', `/console/portal/${escaped}`)),
         await host.ask('GET', `/console/assets/${escaped}`),
         await host.ask('GET', `/console/${escaped}`, { headers: { 'accept-encoding': cookie } }),
-        await asked(() => page.call(escaped || 'x', {}, { origin: cookie })),
+        await patiently(() => page.call(escaped || 'x', {}, { origin: cookie })),
       ]
       for (const { status } of answers) if (status >= 500) throw new Error(String(status))
     },

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { generateKey } from '../../packages/auth/src/key-format.ts'
 import { startHost, type Host } from '../auth/support/host.ts'
-import { fuzz, spoilt, textOf, words } from './fuzz.ts'
+import { fuzz, patiently, spoilt, textOf, words } from './fuzz.ts'
 
 const WHOLE_REQUEST = { share: 0.5, longestMs: Infinity }
 /** docs/keys/other-services-and-proxies.md: the answers of forward auth; 429 needs limits or a lockout. */
@@ -119,11 +119,9 @@ async function fuzzHost(t: Test, { app, makeKey }: Host, mustBeKept: (path: stri
     async ({ credentials: { caller, lines }, method, uri, others }) => {
       const given = { 'x-forwarded-method': method, 'x-forwarded-uri': uri, ...others }
       const headers = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
-      const ask = () =>
-        app.inject({ url: '/_auth/forward-auth', headers: { ...headers, ...lines } as never })
-      // A busy machine may let a request wait too long for Postgres: a 503 is asked once more.
-      const first = await ask()
-      const answer = first.statusCode === 503 ? await ask() : first
+      const answer = await patiently(() =>
+        app.inject({ url: '/_auth/forward-auth', headers: { ...headers, ...lines } as never }),
+      )
       seen[answer.statusCode] = (seen[answer.statusCode] ?? 0) + 1
       if (!STATUSES.includes(answer.statusCode)) {
         throw new Error(`${answer.statusCode} ${answer.body}`)

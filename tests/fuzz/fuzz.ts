@@ -95,3 +95,11 @@ export const spoilt = (text: string): fc.Arbitrary<string> =>
     .filter((one) => one !== text)
 
 export const words = (text: string): string[] => text.split(' ')
+
+/** A busy machine may let a request wait too long for Postgres: a 503 is asked once more. */
+export async function patiently<Answer extends { status?: number; statusCode?: number }>(
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await ask()
+  return (answer.status ?? answer.statusCode) === 503 ? ask() : answer
+}

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { startHost } from '../auth/support/host.ts'
-import { fuzz, spoilt, textOf } from './fuzz.ts'
+import { fuzz, patiently, spoilt, textOf } from './fuzz.ts'
 
 const WHOLE_REQUEST = { share: 2, longestMs: Infinity }
 const SENDABLE = /^[\x21-\x7e]*$/
@@ -20,11 +20,7 @@ t.test('with a lockout any text that is no key is refused, and never with a 5xx'
     fc.string({ unit: 'binary', maxLength: 10 }),
   )
   const seen = { counted: 0, notCounted: 0 }
-  /** A busy machine may let a request wait too long for Postgres: a 503 is asked once more. */
-  async function asked(...args: Parameters<typeof ask>) {
-    const answer = await ask(...args)
-    return answer.status === 503 ? await ask(...args) : answer
-  }
+  const asked: typeof ask = (...args) => patiently(() => ask(...args))
   await fuzz(
     t,
     text.filter((one) => one !== key && !one.startsWith(service.slice(0, 8))),

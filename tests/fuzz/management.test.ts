@@ -1,6 +1,6 @@
 // promise: No untrusted input causes a crash, is wrongly accepted or takes more than 10 ms of CPU time (the time only in long runs, and not for whole requests)
 import { randomUUID } from 'node:crypto'
-import Fastify, { type InjectOptions } from 'fastify'
+import type { InjectOptions } from 'fastify'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { svcAuth } from '@svc/auth'
@@ -8,15 +8,15 @@ import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { fuzz, textOf, words } from './fuzz.ts'
+import { fuzz, patiently, textOf, words } from './fuzz.ts'
+import { newHost } from '../support/new-host.ts'
 
 const WHOLE_REQUEST = { share: 0.6, longestMs: Infinity }
 const SECRET = 'a-secret-that-nobody-guesses'
 
 async function startHost(t: Test) {
   const connectionString = await freshDatabase(t)
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
+  const app = newHost(t)
   const routes: { method: string; url: string }[] = []
   app.addHook('onRoute', ({ method, url }) => {
     if (!/^\/_(?:auth|webhooks)/.test(url) || url.endsWith('*')) return
@@ -52,11 +52,7 @@ async function startHost(t: Test) {
     const webhook = await webhooks.register({ url: 'https://example.com', events: ['*'] })
     return { key, ids: [user.id, id, webhook.id] }
   }
-  /** A busy machine may let a request wait too long for Postgres: a 503 is asked once more. */
-  async function asked(request: InjectOptions) {
-    const answer = await app.inject(request)
-    return answer.statusCode === 503 ? await app.inject(request) : answer
-  }
+  const asked = (request: InjectOptions) => patiently(() => app.inject(request))
   return { asked, routes, freshRows }
 }
 

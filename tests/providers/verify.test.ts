@@ -331,20 +331,6 @@ t.test('keys of a provider are fetched with the option fetch, and kept', async (
   t.strictSame(server.asked, ['GET https://www.googleapis.com/oauth2/v3/certs manual'])
 })
 
-t.test('an unknown key asks once a minute, a new one is found then', async (t) => {
-  let now = Date.now()
-  t.intercept(Date, 'now', { value: () => now })
-  const server = keyServer(() => keySet())
-  for (let n = 0; n < 5; n++) {
-    t.equal(away(await server.provider.verify(message('k2'))), false)
-  }
-  t.equal(server.asked.length, 1)
-  server.answer = () => keySet('k2')
-  now += 61_000
-  t.equal(away(await server.provider.verify(message('k2'))), true)
-  t.equal(server.asked.length, 2)
-})
-
 t.test('an answer is kept for as long as the provider allows, at most an hour', async (t) => {
   let now = Date.now()
   t.intercept(Date, 'now', { value: () => now })

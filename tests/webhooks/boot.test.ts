@@ -1,4 +1,3 @@
-import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
@@ -84,19 +83,4 @@ t.test('a second registration in one host is an error that says so', async (t) =
     })(),
     { code: 'SVC_CORE_ALREADY_REGISTERED', message: /^svcWebhooks is registered already/ },
   )
-})
-
-t.test('ten hosts boot at the same time on an empty database', async (t) => {
-  const connectionString = await emptyDatabase(t)
-  // How long ten of them take on a busy machine is not the question.
-  const apps = Array.from({ length: 10 }, () => Fastify({ pluginTimeout: 0 }))
-  t.teardown(() => Promise.all(apps.map((app) => app.close())))
-  await Promise.all(
-    apps.map(async (app) => {
-      await app.register(svcCore, { database: { connectionString, max: 1 } })
-      await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
-      await app.ready()
-    }),
-  )
-  for (const app of apps) t.equal((await app.inject('/_webhooks')).statusCode, 200)
 })

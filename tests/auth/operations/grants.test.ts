@@ -8,15 +8,11 @@ t.test('a caller without admin grants read, write and the scopes that it holds',
   const { key: biller } = await makeKey({ scopes: ['auth:manage', 'billing:read'] })
   const { key: admin } = await makeKey({ scopes: ['admin'] })
 
+  // More rows are in tests/auth/scopes.test.ts.
   const rows: [key: string, scopes: string[], status: number][] = [
-    [manager, ['read', 'write'], 201],
-    [manager, ['auth:manage'], 201],
-    [manager, ['read', 'admin'], 403],
-    [manager, ['webhooks:manage'], 403],
+    [manager, ['read', 'write', 'auth:manage'], 201],
     [manager, ['billing:read'], 403],
-    [manager, ['nope'], 400],
     [biller, ['billing:read', 'auth:manage'], 201],
-    [biller, ['admin'], 403],
     [admin, ['admin', 'auth:manage', 'billing:read'], 201],
   ]
   for (const [key, scopes, status] of rows) {
@@ -32,7 +28,7 @@ t.test('a caller without admin grants read, write and the scopes that it holds',
       message: /: admin$/,
     },
   })
-  t.equal((await ask('GET', path)).body.length, 5, 'what was refused was not made')
+  t.equal((await ask('GET', path)).body.length, 4, 'what was refused was not made')
 })
 
 t.test(
@@ -44,11 +40,14 @@ t.test(
     const office = await makeKey({ scopes })
     await ask('PATCH', `/_auth/keys/${office.id}`, { body: { allowedIps: ['127.0.0.0/8'] } })
     const brief = await makeKey({ scopes, expiresAt })
+    const limits = [{ limit: 100, perSeconds: 60 }]
+    const limited = await makeKey({ scopes, limits })
     const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
 
     const rows: [key: typeof office, lifted: object, within: object][] = [
       [office, { allowedIps: null }, { allowedIps: ['127.0.0.1/32'] }],
       [brief, { expiresAt: null }, { expiresAt: '2998-01-01T00:00:00.000Z' }],
+      [limited, { limits: null }, { limits }],
     ]
     for (const [{ id, key, userId }, lifted, within] of rows) {
       const make = (body: object) => ask('POST', `/_auth/users/${userId}/keys`, { key, body })
@@ -67,19 +66,6 @@ t.test(
     }
   },
 )
-
-t.test('a limited key lifts no limits', async (t) => {
-  const host = await startHost(t)
-  const limits = [{ limit: 100, perSeconds: 60 }]
-  const { key, id, userId } = await host.makeKey({ scopes: ['auth:manage'], limits })
-  const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
-  const own = { key, body: { limits: null } }
-  t.match(await host.ask('PATCH', `/_auth/keys/${id}`, own), refused)
-  const create = (body: object) => host.ask('POST', `/_auth/users/${userId}/keys`, { key, body })
-  t.match(await create({}), refused)
-  t.match(await create({ limits: [{ limit: 101, perSeconds: 60 }] }), refused)
-  t.match(await create({ limits }), { status: 201, body: { limits } })
-})
 
 t.test('a limited key begins no new count of its own', async (t) => {
   const host = await startHost(t)

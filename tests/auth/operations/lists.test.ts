@@ -48,29 +48,12 @@ t.test('users and keys are listed newest first, page by page', async (t) => {
   const whole = await ask('GET', '/_auth/users')
   t.equal(whole.body.length, 6)
   t.notOk(whole.headers.link)
-})
 
-const AFTER_URN = 'after=urn:uuid:0190a1b2-0000-7000-8000-000000000000'
-
-t.test('a limit is 1 to 1000, and after is an id', async (t) => {
-  const { ask, makeUser } = await startHost(t)
-  const { id } = await makeUser()
-  for (const query of [
-    'limit=0',
-    'limit=1001',
-    'limit=x',
-    'limit=1.5',
-    'after=x',
-    AFTER_URN,
-    'x=1',
-  ]) {
-    t.match(await ask('GET', `/_auth/users?${query}`), {
-      status: 400,
-      body: { code: 'SVC_INVALID_INPUT' },
-    })
-    t.equal((await ask('GET', `/_auth/users/${id}/keys?${query}`)).status, 400, query)
+  // What else is refused is in tests/core/http/pagination.test.ts.
+  for (const path of ['/_auth/users', `/_auth/users/${userId}/keys`]) {
+    const { status, body } = await ask('GET', `${path}?limit=1001`)
+    t.match({ status, body }, { status: 400, body: { code: 'SVC_INVALID_INPUT' } }, path)
   }
-  t.match(await ask('GET', `/_auth/users?limit=1000&after=${id}`), { status: 200, body: [] })
 })
 
 t.test('a list action without a limit returns all rows', async (t) => {

@@ -43,7 +43,9 @@ testGuides('keys', {
     t.match(await ask('/_auth/me', undefined, key), { status: 200 }, 'the old one still works')
   },
   async 'limits.ts'(_t, _ask, program) {
-    await program.says(/\/orders 200 "5-per-1s";r=4;t=1, "100-per-60s";r=99;t=60, "tenant-1000-per-60s"/)
+    await program.says(
+      /\/orders 200 "5-per-1s";r=4;t=1, "100-per-60s";r=99;t=60, "tenant-1000-per-60s"/,
+    )
     await program.says(/\/report 200 .*"quota-month";r=2;/)
     await program.says(/\/report 429 .*"quota-month";r=/)
     await program.says(/allowed: 2,[\s\S]*quota_exceeded: 1,/)

@@ -39,15 +39,8 @@ const URN = 'urn:uuid:0190a1b2-0000-7000-8000-000000000000'
 t.test('a page limit other than 1 to 1000, or a wrong cursor, is a 400', async (t) => {
   const { ask, register } = await startHost(t)
   const { id } = await register('https://receiver.example/')
-  for (const query of [
-    'limit=0',
-    'limit=1001',
-    'limit=x',
-    'limit=1.5',
-    'after=x',
-    `after=${URN}`,
-    'page=2',
-  ]) {
+  // What else is refused is in tests/core/http/pagination.test.ts.
+  for (const query of ['limit=1001', `after=${URN}`]) {
     for (const path of ['', `/${id}/deliveries`, `/${id}/dead-letters`]) {
       t.equal((await ask('GET', `${path}?${query}`)).status, 400, `${path}?${query}`)
     }
