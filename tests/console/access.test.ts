@@ -266,8 +266,7 @@ t.test('events about keys are for who may see keys', async (t) => {
 
   who.can = [...who.can, 'keys:read']
   await until(
-    () => visitor().call('webhooks.get', { id }),
-    ({ body }) => body.lastSuccessAt !== null,
+    async () => (await visitor().call('webhooks.get', { id })).body.lastSuccessAt !== null,
   )
   await until(async () => (await counted(visitor())) === 1)
   for (const [call, input] of lists) {

@@ -276,10 +276,7 @@ t.test('eraseTenant ends sessions before it erases anything else', async (t) => 
       `select 1 from svc."__svc.webhooks.registrations" where tenant = 'acme' for update`,
     )
     const begun = app.svc.eraseTenant('acme')
-    await until(
-      () => page.session(),
-      ({ body }) => body.signedIn === false,
-    )
+    await until(async () => (await page.session()).body.signedIn === false)
     return { begun }
   })
   t.match(await erasing.begun, { sessions: 1, webhooks: 1 })

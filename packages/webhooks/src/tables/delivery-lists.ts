@@ -75,7 +75,7 @@ export async function walkLog(
 }
 
 /** Rows that are read to find those that are the latest of their deliveries. */
-const MOST_AT_ONCE = 4000
+const MOST_AT_ONCE = 1000
 
 /** Of these rows, newest first, those whose deliveries have no later one. */
 async function latestOf(db: Db, rows: LogRow[]): Promise<LogRow[]> {

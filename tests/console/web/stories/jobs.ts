@@ -77,9 +77,8 @@ export async function doesItsJobs(t: Test, page: Page, visit: Visit, life: Life)
     { id: 123, total: 99 },
     { tenant: 'acme', id: 'INV-123' },
   )
-  await until(
-    () => svc.webhooks.listDeadLetters(life.failing),
-    (letters) => letters.some(({ eventId }) => eventId === 'INV-123'),
+  await until(async () =>
+    (await svc.webhooks.listDeadLetters(life.failing)).some(({ eventId }) => eventId === 'INV-123'),
   )
   const moved = await openReceiver(t)
 
@@ -120,10 +119,7 @@ export async function doesItsJobs(t: Test, page: Page, visit: Visit, life: Life)
       await click(link(page, 'Settings'))
       await type(page.getByRole('textbox', { name: 'Address' }), moved.url)
       await click(button(page, 'Save changes'))
-      await until(
-        () => svc.webhooks.get(life.failing),
-        (webhook) => webhook.url === moved.url,
-      )
+      await until(async () => (await svc.webhooks.get(life.failing)).url === moved.url)
     },
     'Who revoked this key?': async ({ jump, sees }) => {
       await jump('gone', 'Key Gone')
@@ -136,10 +132,7 @@ export async function doesItsJobs(t: Test, page: Page, visit: Visit, life: Life)
       await jump('leaked', 'Key Leaked')
       await click(button(page, 'Revoke'))
       await click(page.getByRole('dialog').getByRole('button', { name: 'Revoke' }))
-      await until(
-        () => svc.auth.validateApiKey(leaked.key),
-        ({ valid }) => !valid,
-      )
+      await until(async () => !(await svc.auth.validateApiKey(leaked.key)).valid)
     },
     'Hooks of the shop stopped arriving. Why?': async ({ click, sees, page }) => {
       await click(link(page, 'Look'))

@@ -1,4 +1,4 @@
-/** What a new operator asks: each answer is on the page within three clicks from the overview. */
+/** What a new operator asks, beside jobs.ts: each answer is on the page within three clicks from the overview. */
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { goTo } from '../support/visit.ts'
@@ -20,22 +20,9 @@ const link = (page: Page, name: string | RegExp) =>
 
 export const QUESTIONS: readonly Question[] = [
   {
-    asked: 'Why did this delivery fail?',
-    clicks: (page) => [link(page, 'See why'), link(page, 'order.created')],
-    answers: ['upstream unavailable', '503'],
-  },
-  {
     asked: 'Which key is unused?',
     clicks: (page) => [screen(page, 'API keys')],
     answers: [/Reporting.*never/s],
-  },
-  {
-    asked: 'What came in from this provider?',
-    clicks: (page) => [
-      link(page, 'shop'),
-      page.getByRole('row', { name: /Accepted/ }).getByRole('button', { name: 'shop' }),
-    ],
-    answers: ['"order": 7'],
   },
   {
     asked: 'What came of this event?',

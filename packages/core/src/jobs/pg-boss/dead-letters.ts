@@ -99,7 +99,12 @@ export async function listDeadLetters<Data>(
      limit $7`
   const { rows } = await db.query(
     recipients === undefined
-      ? select(`($3::text is null or letter.singleton_key = $3) and ${notMoved('$3')}`)
+      ? select(
+          // A bound that is none would hide from the planner how many letters there are.
+          recipient === undefined
+            ? '$3::text is null'
+            : `letter.singleton_key = $3 and ${notMoved('$3')}`,
+        )
       : // One index scan for each recipient, of no more rows than the page has.
         `select letter.* from unnest($3::text[]) as wanted (group_id)
           cross join lateral (${select(`letter.singleton_key = wanted.group_id and ${notMoved('wanted.group_id')}`)}) as letter

@@ -78,9 +78,7 @@ const COUNTED = [
 
 /** Against as long a time before. */
 const change = (now: number, before: number): string =>
-  before === 0
-    ? ''
-    : ` ${now < before ? '−' : '+'}${Math.round(Math.abs(now / before - 1) * 100)} %`
+  before === 0 ? '' : `${now < before ? '−' : '+'}${Math.round(Math.abs(now / before - 1) * 100)} %`
 
 const sum = (points: readonly StatsPoint[], of: (point: StatsPoint) => number): number =>
   points.reduce((total, point) => total + of(point), 0)
