@@ -1,6 +1,6 @@
 /** The programs of the READMEs run unchanged, and do what the READMEs say. */
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { run } from '../support/packed-host.ts'
 import { folderOf, freePort, runProgram } from '../support/program.ts'
@@ -69,8 +69,8 @@ t.test(
   },
 )
 
-t.test('the app of the README of @svc/nest, compiled as Nest compiles it', async (t) => {
-  // Its types are checked in tests/docs/code-blocks.test.ts.
+/** Compiles `main.ts` as Nest does, and starts it. Its types are checked in tests/docs/code-blocks.test.ts. */
+async function startNest(t: Test, programs: Record<string, string>) {
   const compilerOptions = {
     target: 'es2024',
     module: 'nodenext',
@@ -81,20 +81,31 @@ t.test('the app of the README of @svc/nest, compiled as Nest compiles it', async
     types: [],
   }
   const folder = await folderOf(t, {
-    ...programsOf('nest'),
+    'main.ts': programs['main.ts']!,
     'tsconfig.json': JSON.stringify({ compilerOptions, files: ['main.ts'] }),
   })
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   t.match(run(folder, process.execPath, tsc, '-p', '.'), { output: '', status: 0 })
-
   const PORT = await freePort()
   const DATABASE_URL = await emptyDatabase(t)
   const program = runProgram(t, folder, 'main.js', { ...ENVIRONMENT, DATABASE_URL, PORT })
   await program.says(/Server listening/)
-  const ask = askAt(`http://localhost:${PORT}`)
+  return { program, ask: askAt(`http://localhost:${PORT}`) }
+}
+
+t.test('the app of the README of @svc/nest', async (t) => {
+  const { program, ask } = await startNest(t, programsOf('nest'))
   t.equal((await ask('/orders', { item: 'book' }, 'wrong')).status, 401)
   t.equal((await ask('/orders', { item: 'book' })).status, 201)
   await program.says(/ship \{ by: null, item: 'book' \}|ship \{ item: 'book', by: null \}/)
   t.match(await ask('/orders/health', undefined, null), { body: { svc: { status: 'up' } } })
+  await program.end()
+})
+
+t.test('the app of the page about Nest, with options from another provider', async (t) => {
+  const { program, ask } = await startNest(t, programsIn(join(root, 'docs/hosts/frameworks.md')))
+  t.equal((await ask('/invoices', undefined, null)).status, 401)
+  t.match(await ask('/invoices'), { status: 200, body: { invoices: [], of: null } })
+  t.match(await ask('/invoices/prices', undefined, null), { status: 200, body: { prices: [] } })
   await program.end()
 })
