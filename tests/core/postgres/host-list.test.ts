@@ -138,7 +138,7 @@ async function serverThatAsks(t: Tap): Promise<string> {
 const LET_IN = 'R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I'
 const SHUT_DOWN = 'E\0\0\0\x19SFATAL\0C57P01\0Mends\0\0'
 
-/** Lets each client in, and ends its session: at its first statement, as one that crashes, or as it shuts down. */
+/** Signs each client in. Then it ends the session: at the first statement, or at once with the error of a shutdown. */
 async function serverThatEnds(t: Tap, { isShutDown = false } = {}): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {})

@@ -93,7 +93,7 @@ export class HealthCheck {
     this.#ping = new SharedCall(async () => {
       await assertWritable(db)
       database.watch.assertHasDisk()
-      // Somebody may distribute a table of ours while this process runs.
+      // A table of these packages may be distributed while this process runs.
       if (citus !== null) await assertCitusUsable(db, citus)
     }, HEALTH_TIMEOUT_MS)
     const limit = { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: HEALTH_TIMEOUT_MS }

@@ -19,7 +19,7 @@ const ANSWER_MS = 3000
 /** How often the server is asked while a statement takes its time. */
 const PAUSE_MS = 2000
 const RETRY_MS = 200
-/** How often a connection is made to other hosts of a list, where there is none. */
+/** The pause between two tries to connect to another host of a list. */
 const OTHERS_MS = 5000
 /** A limit that fires so much later: this process stood still, and the answer may be there unread. */
 const STOOD_STILL_MS = 500

@@ -121,7 +121,7 @@ function resolveSource(name: string, source: unknown): Source {
   }
 }
 
-/** Warns at boot: whoever may send samples can make any event of a sender. */
+/** Warns at boot. An operator who may send samples can publish any event of the source. */
 export function warnOfTestsInProduction(log: FastifyBaseLogger, inboundTests: boolean): void {
   if (!inboundTests || process.env['NODE_ENV'] !== 'production') return
   log.warn(

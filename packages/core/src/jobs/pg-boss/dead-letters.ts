@@ -100,7 +100,7 @@ export async function listDeadLetters<Data>(
   const { rows } = await db.query(
     recipients === undefined
       ? select(
-          // A bound that is none would hide from the planner how many letters there are.
+          // With a bound of null the planner could not estimate how many letters match.
           recipient === undefined
             ? '$3::text is null'
             : `letter.singleton_key = $3 and ${notMoved('$3')}`,

@@ -78,7 +78,7 @@ export interface FailingFacts {
   isWarned: boolean
 }
 
-/** What follows when an attempt of the webhook has failed. One that is disabled was warned of before, or is now. */
+/** What follows when an attempt of the webhook has failed. A webhook is reported as failing before it is disabled, or with it. */
 export const verdictOf = (
   { failingForSeconds, failedAttempts, isWarned }: FailingFacts,
   rules: AutoDisable,
