@@ -21,14 +21,17 @@ export async function cpuReader(url: string): Promise<() => Promise<number>> {
 }
 
 async function cpuBelow(postmaster: string): Promise<number> {
-  // The postmaster has counted those of its children that have ended, in ticks.
-  const { endedTicks } = await statOf(postmaster)
-  let microseconds = endedTicks * MICROSECONDS_PER_TICK + (await cpuOf(postmaster))
-  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const stat = await statOf(pid).catch(() => undefined)
-    if (stat?.parent === postmaster) microseconds += await cpuOf(pid).catch(() => 0)
+  for (;;) {
+    // The postmaster has counted those of its children that have ended, in ticks.
+    const { endedTicks } = await statOf(postmaster)
+    let microseconds = endedTicks * MICROSECONDS_PER_TICK + (await cpuOf(postmaster))
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+      const stat = await statOf(pid).catch(() => undefined)
+      if (stat?.parent === postmaster) microseconds += await cpuOf(pid).catch(() => 0)
+    }
+    // A child that has ended meanwhile may be in neither sum, with all that it has used.
+    if ((await statOf(postmaster)).endedTicks === endedTicks) return microseconds
   }
-  return microseconds
 }
 
 /** From `schedstat`, in nanoseconds: the ticks of `stat` are too coarse for a server that is idle. */
