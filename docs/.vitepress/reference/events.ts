@@ -6,9 +6,9 @@ const OF_KEYS: Record<string, string> = {
   'svc.key.created': 'a key was made, except by a rotation or an import',
   'svc.key.rotated': 'a key was rotated; `replacedBy`: the id of its successor',
   'svc.key.revoked': 'a key was revoked',
-  'svc.key.expiring': 'a key expires within `expiringKeyDays`',
-  'svc.key.expired': 'a key has expired, within a week of the expiry',
-  'svc.key.unused': 'a key was not used for `unusedKeyDays`; `unusedDays`: how many',
+  'svc.key.expiring': 'a key expires within days of `expiryNoticeDays`; `daysLeft`: which',
+  'svc.key.expired': 'a key has expired',
+  'svc.key.unused': 'a key was not used for `unusedNoticeDays`; `unusedDays`: how many',
   'svc.key.leaked': 'GitHub found a key in public; `url`, `source`, `replacedBy`',
 }
 const KEY_PAYLOAD = ['keyId', 'userId', 'tenant', 'keyPrefix', 'label', 'expiresAt', 'lastUsedAt']
