@@ -25,7 +25,7 @@ import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
   worker: Worker
-  database: Pick<Database, 'workerPool' | 'background'>
+  database: Pick<Database, 'workerPool' | 'db'>
   polls: QueuePolls
   log: Record<'error' | 'info', (details: object, message: string) => void>
   owner: string

@@ -4,6 +4,7 @@
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
+import { BEGIN_WITH_WORKER_PLANS } from '../../postgres/worker-pool.ts'
 import { moveJobs } from '../pg-boss/waiting-jobs.ts'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
 import { Timer } from '../../time.ts'
@@ -14,7 +15,7 @@ import { deleteUnusedRecipients, setCircuits } from '../pg-boss/recipient-states
 
 interface Parts {
   queue: string
-  background: Database['background']
+  database: { db: Pick<Database['db'], 'transaction'> }
   states: RecipientStates
   limits: Pick<RecipientLimits, 'open' | 'setCircuit'>
   log: { error(details: object, message: string): void }
@@ -29,7 +30,7 @@ const WRITE_EVERY_MS = 250
  * How long a transaction waits for the row of a recipient, which a transaction of the host may hold for as long
  * as it takes, and when the circuits of such recipients are tried again.
  */
-const LOCK_MS = 50
+const TERMS = { begin: BEGIN_WITH_WORKER_PLANS, lockMs: 50 }
 const AFTER_LOCKS_MS = 1000
 /** Recipients whose jobs one statement looks for. */
 const MOST_RECIPIENTS = 1000
@@ -129,7 +130,7 @@ export class RecipientMoves {
   }
 
   #background<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    return this.#parts.background(work, { lockMs: LOCK_MS })
+    return this.#parts.database.db.transaction(work, TERMS)
   }
 
   async #move(): Promise<void> {
