@@ -159,7 +159,7 @@ export class RunningCore {
       timeShifts: this.#timeShifts,
       advancedSeconds: 0,
       published: () => this.bus.idle(),
-      wakeAll: () => workers.wakeAll(),
+      wakeAll: () => workers.queues().forEach((queue) => workers.wakeHere(queue, null)),
       runTasks: () => this.#periodicTasks.runAll(),
       settleLost,
       transaction: (run) => this.transaction(run),
@@ -283,7 +283,7 @@ export class RunningCore {
     })
     // Without workers no attempt begins here, and nothing has to be listened to.
     if (this.settings.worker.enabled) {
-      await this.pauses.start((queue) => this.#workers.resumed(queue))
+      await this.pauses.start((queue) => this.#workers.wakeHere(queue, null))
     }
     this.#workers.start()
     this.#periodicTasks.start()

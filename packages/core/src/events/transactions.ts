@@ -23,7 +23,7 @@ import {
 
 type Workers = Pick<
   WorkerRegistry,
-  'offer' | 'claiming' | 'beginIfCommitted' | 'wake' | 'recipientsReady'
+  'offer' | 'claiming' | 'beginIfCommitted' | 'wake'
 >
 
 /** Hands the jobs of publishes to the workers. */
@@ -74,7 +74,7 @@ class Handover {
   /** These jobs wait, and their transaction is committed. */
   wake({ queues, restricted }: WaitingJobs): void {
     for (const queue of queues) this.#workers.wake(queue)
-    for (const [queue, recipients] of restricted) this.#workers.recipientsReady(queue, recipients)
+    for (const [queue, recipients] of restricted) this.#workers.wake(queue, recipients)
   }
 }
 

@@ -46,9 +46,10 @@ export function createJobs(parts: Parts, enabled: boolean) {
     settleLost,
     log,
   })
-  const work = new WorkRunner(database.db, retry, log, (queue, recipient) =>
-    workers.recovered(queue, [recipient]),
-  )
+  const work = new WorkRunner(database.db, retry, log, (queue, recipient) => {
+    workers.wake(queue, [recipient])
+    workers.wake(queue)
+  })
   const notifications = new WorkerNotifications(parts.notifications)
   const pauses = new Pauses({ db: database.db, notifications: parts.notifications, log })
   const asAtBoot = AsyncLocalStorage.snapshot()
@@ -93,7 +94,7 @@ export function createJobs(parts: Parts, enabled: boolean) {
     })
     for (const job of lost) outcomes.add({ job, outcome: worker.lost?.(job) ?? failedAsLost(job) })
     await outcomes.close()
-    workers.recovered(queue, null)
+    workers.wake(queue, null)
     return outcomes.size === 0
   }
 }

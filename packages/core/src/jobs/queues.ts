@@ -67,8 +67,7 @@ export class Queues {
 
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void {
-    this.#parts.workers.wake(queue)
-    this.#parts.workers.recipientsReady(queue, null)
+    this.#parts.workers.wake(queue, null)
   }
 
   /**

@@ -91,7 +91,7 @@ export class Pump {
       isNotified,
       changed: () => parts.recipientsChanged(),
       wake: () => this.#wakeLane('retry'),
-      moved: () => this.wakeAll(),
+      moved: () => LANES.forEach((lane) => this.#wakeLane(lane)),
       wakeClaims: () => this.#sleeps.retry.wake(),
     })
     const held = this.#held
@@ -238,23 +238,18 @@ export class Pump {
     )
   }
 
-  wake(): void {
+  /** There may be jobs: new ones; with `recipients` those aside of these; `null`: of all kinds. */
+  wake(recipients?: readonly string[] | null): void {
+    if (recipients !== undefined) this.#recipients.recipientsReady(recipients)
+    if (recipients) return
     this.#wakeLane('first')
     // Redriven and resumed jobs wait in the retry lane, which an idle pump rarely polls.
-    if (this.#fetcher.idleMs > IDLE_AFTER_MS) this.#wakeLane('retry')
-  }
-
-  wakeAll(): void {
-    for (const lane of LANES) this.#wakeLane(lane)
+    if (recipients === null || this.#fetcher.idleMs > IDLE_AFTER_MS) this.#wakeLane('retry')
   }
 
   recipientsChanged(): void {
     this.#recipients.refreshSoon()
     this.#recipients.recipientsReady(null)
-  }
-
-  recipientsReady(recipients: readonly string[] | null): void {
-    this.#recipients.recipientsReady(recipients)
   }
 
   /**
