@@ -226,9 +226,10 @@ export class Pump {
     return true
   }
 
-  /** Claims nothing more without a fetch. */
+  /** The process closes: claims nothing more without a fetch, and moves no more jobs. */
   stopClaiming(): void {
     this.#mayClaim = false
+    this.#recipients.stopMoving()
   }
 
   /** Whether this process claims the next job of this restricted recipient by itself, and has a slot for it. */

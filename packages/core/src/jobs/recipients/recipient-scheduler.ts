@@ -241,6 +241,10 @@ export class RecipientScheduler {
     return recipient !== null && this.#limits.isOpen(recipient)
   }
 
+  stopMoving(): void {
+    this.#moves.stopMoving()
+  }
+
   stop(): Promise<void> {
     return this.#moves.stop()
   }
