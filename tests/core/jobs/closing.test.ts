@@ -197,7 +197,8 @@ t.test('a close does not wait for a statement that moves jobs of a recipient', a
   await core.queues.hold(core.db, QUEUE, [RECIPIENT])
   await queryOn(
     database,
-    `create function public.slowly() returns trigger language plpgsql as
+    `update svc_jobs.job set start_after = now() + interval '1 hour';
+     create function public.slowly() returns trigger language plpgsql as
        'begin perform pg_sleep(60); return new; end';
      create trigger slowly before update of priority on svc_jobs.job for each row
        when (new.priority = -2) execute function public.slowly()`,
