@@ -90,7 +90,7 @@ export async function openDatabase(
     for (const one of [workerPool.pool, reading.pool, held]) watch.watchPool(one)
     if (workerPool.pooled) {
       watch.markPooled()
-      for (const one of [pool, reading.pool, held]) markPooled(one)
+      for (const one of [pool, held]) markPooled(one)
     }
     const { pooled } = workerPool
     const cancel = pooled ? undefined : (id: number) => workerPool.query(CANCEL, [id])

@@ -10,7 +10,7 @@ import { handleClientErrors } from './client-errors.ts'
 import { withServerOptions } from './connection-config.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
-import { AT_START, markBegunWith } from './session-settings.ts'
+import { AT_START, markBegunWith, markPooled } from './session-settings.ts'
 import { transaction, type Db, type Terms } from './transaction.ts'
 import { within } from '../time.ts'
 
@@ -55,7 +55,8 @@ export class Readers implements Db {
       idleTimeoutMillis: config.idleTimeoutMillis ?? IDLE_MS,
     })
     this.pool = Object.assign(pool, { names })
-    if (!pooled) markBegunWith(pool)
+    const mark = pooled ? markPooled : markBegunWith
+    mark(pool)
     this.pool.on('error', logError)
     handleClientErrors(this.pool)
     this.#direct = poolWithQueryTimeout(this.pool, READ_TIMEOUT_MS)
