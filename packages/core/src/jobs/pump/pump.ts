@@ -5,6 +5,7 @@
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
+import { Timer } from '../../time.ts'
 import { LANES, type Job, type Lane as LaneName } from '../job.ts'
 import type { Pauses } from '../pauses.ts'
 import { findClaimed } from '../pg-boss/jobs-table.ts'
@@ -385,14 +386,10 @@ export class Pump {
     const wake = `${lane} ${step}`
     if (this.#wakes.has(wake)) return
     this.#wakes.add(wake)
-    const timer = setTimeout(
-      () => {
-        this.#wakes.delete(wake)
-        this.#wakeLane(lane)
-      },
-      step * WAKE_STEP_MS - now,
-    )
-    timer.unref()
+    new Timer(() => {
+      this.#wakes.delete(wake)
+      this.#wakeLane(lane)
+    }).set(step * WAKE_STEP_MS - now)
   }
 
   #wakeLane(lane: LaneName): void {
