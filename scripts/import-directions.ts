@@ -57,7 +57,7 @@ const coreLayers = [
   ['postgres', 'tenants', 'encryption'],
   ['migrations', 'processes', 'kv', 'actions'],
   ['jobs', 'http'],
-  ['events', 'audit', 'health', 'adapters'],
+  ['events', 'audit', 'health'],
   ['upkeep'],
 ]
 

@@ -125,7 +125,7 @@ export const postgres: Refused = {
     '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
     'This file does not use Postgres.',
   ),
-  // Pieces of schemas, a check of a value, and what errors are made with.
+  // Pieces of schemas, a check of a value, a timer, and what errors are made with.
   allowImportNames: [
     'STORABLE_TEXT',
     'Search',
@@ -137,6 +137,7 @@ export const postgres: Refused = {
     'createError',
     'isIntegerFrom',
     'storableText',
+    'Timer',
   ],
 }
 export const effects = refuse(

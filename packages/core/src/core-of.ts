@@ -33,7 +33,7 @@ export async function hostUnderTest(app: FastifyInstance, caller: string): Promi
   const core = coreOf(app)
   if (core) return core.underTest
   throw new InvalidOption(
-    `${caller}: this instance has no svcCore: pass the one that svcCore, svcAuth or svcWebhooks is registered on`,
+    `${caller}: this instance has no svcCore. Pass the instance on which svcCore, svcAuth or svcWebhooks is registered.`,
   )
 }
 

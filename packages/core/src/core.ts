@@ -5,7 +5,7 @@ import type { AuditOrigin } from './audit/audit-origin.ts'
 import { createServices } from './create-services.ts'
 import { retentionTasks } from './retention-tasks.ts'
 import { openCore, type OpenCore } from './open-core.ts'
-import type { Database } from './postgres/pools.ts'
+import { LONG_STATEMENT_MS, type Database } from './postgres/pools.ts'
 import type { Db, TimeLimit } from './postgres/transaction.ts'
 import { Reencryption, type Cipher } from './encryption/key-ring.ts'
 import type { Catalogue } from './events/catalogue.ts'
@@ -46,8 +46,8 @@ export type Core = Omit<RunningCore, 'health' | 'subscriptions' | 'startedAt' | 
 
 export class RunningCore {
   readonly svc: Svc
-  /** `svc.database` with a time limit of 15 seconds on each statement. */
-  readonly db: Db
+  /** `svc.database` with a time limit on each statement: 15 seconds, or that of `within`. */
+  readonly db: Db & Pick<Database['db'], 'within'>
   /**
    * `svc.database` for what a request waits for: a statement rejects with Unavailable when Postgres has
    * answered nothing for two seconds.
@@ -120,7 +120,7 @@ export class RunningCore {
       !database.pooled,
       (error) =>
         log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
-      database,
+      { names: database.pool.names, watch: database.watch },
     )
     this.#liveness = createLiveness(database, this.notifications)
     this.requestDb = this.#liveness.bounded(database.db)
@@ -150,8 +150,8 @@ export class RunningCore {
     const tasks = this.#periodicTasks
     const { citus } = boot
     this.health = new HealthCheck({ database, notifications, workers, tasks, meter, pauses, citus })
-    const maintenance = this.#liveness.bounded(database.maintenance)
-    this.#erasure = new TenantErasure(maintenance, this.#packages, log)
+    const longDb = database.db.within(LONG_STATEMENT_MS)
+    this.#erasure = new TenantErasure(this.#liveness.bounded(longDb), this.#packages, log)
     this.svc = createServices(this, open)
     this.underTest = {
       isBusy: () => isBusy(database.db),
@@ -159,12 +159,12 @@ export class RunningCore {
       timeShifts: this.#timeShifts,
       advancedSeconds: 0,
       published: () => this.bus.idle(),
-      wakeAll: () => workers.wakeAll(),
+      wakeAll: () => workers.queues().forEach((queue) => workers.wakeHere(queue, null)),
       runTasks: () => this.#periodicTasks.runAll(),
       settleLost,
       transaction: (run) => this.transaction(run),
     }
-    for (const { seconds, name, run } of retentionTasks(database.maintenance, settings)) {
+    for (const { seconds, name, run } of retentionTasks(longDb, settings)) {
       this.every(seconds, name, run)
     }
     this.every(30, 'work on many jobs', () => work.run())
@@ -179,11 +179,6 @@ export class RunningCore {
 
   /** The transaction `db` of a caller for our statements, whose schema may have another name. */
   forOurs = (db: Db): Db => this.bus.transactions.forOurs(db)
-
-  /** `svc.database` with another time limit on each statement, in milliseconds. */
-  dbWithin(ms: number): Db {
-    return this.#database.dbWithin(ms)
-  }
 
   /** Runs what is left of a package's migrations; may wait long: see `bootOnCore`. */
   migrate(owner: string, folder: URL): Promise<void> {
@@ -288,7 +283,7 @@ export class RunningCore {
     })
     // Without workers no attempt begins here, and nothing has to be listened to.
     if (this.settings.worker.enabled) {
-      await this.pauses.start((queue) => this.#workers.resumed(queue))
+      await this.pauses.start((queue) => this.#workers.wakeHere(queue, null))
     }
     this.#workers.start()
     this.#periodicTasks.start()

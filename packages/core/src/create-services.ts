@@ -34,7 +34,7 @@ export function createServices(core: Running, { database, secrets, boss }: OpenC
     transaction: (run, options) => bus.transactions.runOfHost(run, options),
     actions: createActions(),
     events: createEvents(core),
-    kv: createKeyValueStore(requestDb, database.names),
+    kv: createKeyValueStore(requestDb, database.pool.names),
     audit: createAudit(readDb),
     secrets,
     database: database.hostPool,

@@ -153,7 +153,7 @@ export {
 export { installed } from './installed.ts'
 export { packageFolder } from './package-folder.ts'
 export { isLockConflict } from './migrations/lock-retries.ts'
-export { within } from './time.ts'
+export { pause, Timer, within } from './time.ts'
 export { checkAll } from './upkeep/check-all.ts'
 export { planAll } from './upkeep/plan-all.ts'
 export { migrateAll, type Outcome as UpkeepOutcome } from './upkeep/migrate-all.ts'

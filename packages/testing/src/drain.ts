@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { NotDrained } from '@svc/core'
-import { hostUnderTest } from '@svc/core/internal'
+import { hostUnderTest, pause } from '@svc/core/internal'
 import { timeoutOf } from './timeout.ts'
 
 /** Options of `drain`. */

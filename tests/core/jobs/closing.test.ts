@@ -6,6 +6,7 @@ import { queryOn } from '../../support/session.ts'
 import { startChild } from '../support/child.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
+import { idOf, QUEUE, RECIPIENT, testWorker } from '../support/worker.ts'
 
 const count = (lines: string[], what: string) =>
   lines.filter((line) => line.startsWith(what)).length
@@ -185,4 +186,35 @@ t.test('a close gives attempts their time while a sweep ends, and not after it',
   await host.app.close()
   const tookMs = performance.now() - beganAt
   t.ok(tookMs < 5000, `one after the other would take ten seconds: ${tookMs}`)
+})
+
+t.test('a close does not wait for a statement that moves jobs of a recipient', async (t) => {
+  const { core, database } = await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: (_app, core) => core.queues.define(QUEUE),
+  })
+  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, recipient: RECIPIENT }])
+  await core.queues.hold(core.db, QUEUE, [RECIPIENT])
+  await queryOn(
+    database,
+    `update svc_jobs.job set start_after = now() + interval '1 hour';
+     create function public.slowly() returns trigger language plpgsql as
+       'begin perform pg_sleep(60); return new; end';
+     create trigger slowly before update of priority on svc_jobs.job for each row
+       when (new.priority = -2) execute function public.slowly()`,
+  )
+  const mover = await startHost(t, {
+    database,
+    setUp: (_app, core) => testWorker(core, () => ({ kind: 'completed' })),
+  })
+  const isMoving = `select from pg_stat_activity where wait_event = 'PgSleep'`
+  await until(async () => (await queryOn(database, isMoving)).length > 0)
+
+  const beganAt = performance.now()
+  await mover.app.close()
+
+  const tookMs = performance.now() - beganAt
+  t.ok(tookMs < 10_000, `the statement would take fifteen seconds: ${tookMs}`)
+  const [{ priority }] = await queryOn(database, `select priority from svc_jobs.job`)
+  t.equal(priority, 0, 'another process moves it')
 })

@@ -21,7 +21,7 @@ t.test('a statement that timed out does not go on in the server', async (t) => {
   }
   t.equal(await waiting(), 0)
   // Long enough to be seen in the server meanwhile, also on a busy machine.
-  const given = core.dbWithin(4000).query('select key from svc."__svc.kv"')
+  const given = core.db.within(4000).query('select key from svc."__svc.kv"')
   const rejected = t.rejects(given, { message: 'Query read timeout' })
   await until(waiting, (count) => count === 1)
   await rejected

@@ -47,7 +47,7 @@ t.test('behind a pooler a statement that is given up ends in Postgres', async (t
   t.teardown(() => database.close())
   t.equal(database.pooled, true)
   const run = () => {
-    const late = database.dbWithin(50).query('select pg_sleep(60)')
+    const late = database.db.within(50).query('select pg_sleep(60)')
     return late.catch((reason: unknown) => reason)
   }
   // A busy machine may not hear of the end in time: then once more.

@@ -1,6 +1,6 @@
 /** The limiter of this process: its clock, its statements, and what it gives back when it closes. */
 import { randomUUID } from 'node:crypto'
-import type { Db } from '@svc/core/internal'
+import { pause, type Db } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
 import { takeAllowances, type Answer, type Batch, type Rule } from '../tables/allowances.ts'
 import type { Limit, Plan, Quota, QuotaPeriod } from '../limit-fields.ts'
@@ -141,7 +141,7 @@ export class Allowances {
 
   async #settled(until: number): Promise<void> {
     while (!this.limiter.isSettled && performance.now() < until) {
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await pause(5)
     }
   }
 }

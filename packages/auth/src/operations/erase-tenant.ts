@@ -1,6 +1,5 @@
 /** What `svc.eraseTenant` does in the tables of auth. */
-import { setTimeout as pause } from 'node:timers/promises'
-import type { Db, TenantPart } from '@svc/core/internal'
+import { pause, type Db, type TenantPart } from '@svc/core/internal'
 import {
   deleteAllowances,
   deleteKeys,

@@ -2,6 +2,7 @@
  * Counts the outcomes of requests with keys, and writes them in batches, never while a request
  * waits.
  */
+import { Timer } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
 import {
   NO_USES,
@@ -45,7 +46,8 @@ export class UsageCounter {
    */
   #unconfirmed: UsagePortion | undefined
   #writing: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.#flushAgain())
+  #isStopped = false
 
   /** `now`: milliseconds since 1970. */
   constructor(write: WriteUsage, log: Log, now: () => number = Date.now) {
@@ -79,19 +81,18 @@ export class UsageCounter {
   }
 
   start(): void {
-    this.#timer = setTimeout(() => void this.#flushAgain(), TICK_MS)
-    this.#timer.unref()
+    this.#timer.set(TICK_MS)
   }
 
   async stop(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#isStopped = true
+    this.#timer.clear()
     await this.flush().catch((error: unknown) => this.#outage.failed(error))
   }
 
   async #flushAgain(): Promise<void> {
     await this.flush().catch((error: unknown) => this.#outage.failed(error))
-    if (this.#timer !== undefined) this.start()
+    if (!this.#isStopped) this.start()
   }
 
   /** Moves the counts into this hour. */

@@ -5,6 +5,7 @@
  * nothing.
  */
 import type { FastifyBaseLogger } from 'fastify'
+import { Timer } from '@svc/core/internal'
 import type { Identity } from '../access/identity.ts'
 import { seesKeyEvents } from '../access/payload-access.ts'
 import { changesBetween, type Newest } from './newest.ts'
@@ -36,7 +37,7 @@ interface Audience {
   readonly of: { tenant: string | null; keyEvents: boolean }
   streams: Set<HintStream>
   before: Newest | undefined
-  timer: NodeJS.Timeout | undefined
+  timer: Timer
   readAt: number
   isBeingRead: boolean
 }
@@ -45,7 +46,7 @@ export class Live {
   #parts: LiveParts
   #audiences = new Map<string, Audience>()
   #activeAt = -Infinity
-  #ends: NodeJS.Timeout | undefined
+  #ends = new Timer(() => this.#endOthers())
 
   constructor(parts: LiveParts) {
     this.#parts = parts
@@ -75,10 +76,7 @@ export class Live {
 
   /** Sessions have ended, here or in another process: their streams end. */
   recheck = (): void => {
-    this.#ends ??= setTimeout(() => {
-      this.#ends = undefined
-      void this.#endOthers()
-    }, ENDS_MS).unref()
+    this.#ends.set(ENDS_MS)
   }
 
   /** One read for all streams, however many there are. */
@@ -109,9 +107,9 @@ export class Live {
   }
 
   close(): void {
-    clearTimeout(this.#ends)
+    this.#ends.clear()
     for (const { streams, timer } of this.#audiences.values()) {
-      clearTimeout(timer)
+      timer.clear()
       for (const stream of streams) stream.end()
     }
     this.#audiences.clear()
@@ -125,7 +123,7 @@ export class Live {
       of,
       streams: new Set(),
       before: undefined,
-      timer: undefined,
+      timer: new Timer(() => this.#read(audience)),
       readAt: 0,
       isBeingRead: false,
     }
@@ -135,15 +133,14 @@ export class Live {
   }
 
   #readIn(audience: Audience, ms: number): void {
-    clearTimeout(audience.timer)
-    audience.timer = setTimeout(() => void this.#read(audience), ms)
-    audience.timer.unref()
+    audience.timer.clear()
+    audience.timer.set(ms)
   }
 
   #leave(audience: Audience, stream: HintStream): void {
     audience.streams.delete(stream)
     if (audience.streams.size > 0 || !this.#isOpen(audience)) return
-    clearTimeout(audience.timer)
+    audience.timer.clear()
     this.#audiences.delete(keyOf(audience.of))
   }
 

@@ -1,5 +1,6 @@
 /** One page that listens: Server-Sent Events (HTML, section 9.2). */
 import { PassThrough } from 'node:stream'
+import { Timer } from '@svc/core/internal'
 import type { Identity } from '../access/identity.ts'
 import type { Hint } from '../contract/session.ts'
 import type { Right } from '../rights.ts'
@@ -25,7 +26,7 @@ export class HintStream {
   readonly check: () => void
   #hasBegun = false
   #waiting = new Set<Hint['type']>()
-  #pause: NodeJS.Timeout | undefined
+  #pause = new Timer(() => this.#flush())
   #heartbeat: NodeJS.Timeout
 
   /** `isCurrent`: whether the session is still what it was. */
@@ -56,7 +57,7 @@ export class HintStream {
       const right = NEEDS[type]
       if (right === null || this.identity.rights.includes(right)) this.#waiting.add(type)
     }
-    if (this.#pause === undefined) this.#flush()
+    if (!this.#pause.isSet) this.#flush()
   }
 
   end(): void {
@@ -69,11 +70,7 @@ export class HintStream {
     if (this.#waiting.size === 0) return
     for (const type of this.#waiting) this.#write(type)
     this.#waiting.clear()
-    this.#pause = setTimeout(() => {
-      this.#pause = undefined
-      this.#flush()
-    }, PAUSE_MS)
-    this.#pause.unref()
+    this.#pause.set(PAUSE_MS)
   }
 
   #write(type: Hint['type']): void {
@@ -81,7 +78,7 @@ export class HintStream {
   }
 
   #stop(): void {
-    clearTimeout(this.#pause)
+    this.#pause.clear()
     clearInterval(this.#heartbeat)
     this.#waiting.clear()
   }

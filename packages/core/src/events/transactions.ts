@@ -11,6 +11,7 @@ import type { Database } from '../postgres/pools.ts'
 import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
 import type { StatementPool } from '../postgres/schema-names.ts'
 import { transaction, type Db, type TimeLimit } from '../postgres/transaction.ts'
+import { Timer } from '../time.ts'
 import type { UndecidedFilters } from './filter/undecided-filters.ts'
 import {
   publish,
@@ -21,10 +22,7 @@ import {
   type WaitingJobs,
 } from './publish-sql.ts'
 
-type Workers = Pick<
-  WorkerRegistry,
-  'offer' | 'claiming' | 'beginIfCommitted' | 'wake' | 'recipientsReady'
->
+type Workers = Pick<WorkerRegistry, 'offer' | 'claiming' | 'beginIfCommitted' | 'wake'>
 
 /** Hands the jobs of publishes to the workers. */
 class Handover {
@@ -74,7 +72,7 @@ class Handover {
   /** These jobs wait, and their transaction is committed. */
   wake({ queues, restricted }: WaitingJobs): void {
     for (const queue of queues) this.#workers.wake(queue)
-    for (const [queue, recipients] of restricted) this.#workers.recipientsReady(queue, recipients)
+    for (const [queue, recipients] of restricted) this.#workers.wake(queue, recipients)
   }
 }
 
@@ -266,7 +264,8 @@ class CommitPoller {
   /** The expected commits by the id of the transaction. */
   #expected = new Map<string, Expected>()
   #pauseMs = FIRST_PAUSE_MS
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.#poll())
+  #isPolling = false
   #closed = false
 
   constructor(db: Db, committed: (waiting: WaitingJobs) => void) {
@@ -288,19 +287,18 @@ class CommitPoller {
 
   close(): void {
     this.#closed = true
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     this.#expected.clear()
   }
 
   #pollLater(): void {
-    if (this.#timer) return
-    this.#timer = setTimeout(() => void this.#poll(), this.#pauseMs)
-    this.#timer.unref()
+    if (!this.#isPolling) this.#timer.set(this.#pauseMs)
   }
 
   async #poll(): Promise<void> {
+    this.#isPolling = true
     const ended = await findEnded(this.#db, [...this.#expected.keys()]).catch(() => [])
-    this.#timer = undefined
+    this.#isPolling = false
     const found: WaitingJobs[] = []
     for (const { transactionId, committed } of ended) {
       const expected = this.#expected.get(transactionId)

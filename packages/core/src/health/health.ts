@@ -63,7 +63,7 @@ export interface Paused {
 }
 
 interface Parts {
-  database: Pick<Database, 'dbWithin' | 'readers' | 'watch'>
+  database: Pick<Database, 'db' | 'readers' | 'watch'>
   notifications: Pick<NotificationConnection, 'isListening'>
   workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>
   tasks: Pick<PeriodicTasks, 'health' | 'failures'>
@@ -89,7 +89,7 @@ export class HealthCheck {
   constructor(parts: Parts) {
     this.#parts = parts
     const { database, workers, tasks, meter, citus } = parts
-    const db = database.dbWithin(HEALTH_TIMEOUT_MS)
+    const db = database.db.within(HEALTH_TIMEOUT_MS)
     this.#ping = new SharedCall(async () => {
       await assertWritable(db)
       database.watch.assertHasDisk()

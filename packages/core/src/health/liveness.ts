@@ -21,10 +21,10 @@ interface Waits {
 const WAITS: Waits = { pingAfterMs: 1000, answerMs: 1000 }
 
 export function createLiveness(
-  database: Pick<Database, 'dbWithin'>,
+  database: Pick<Database, 'db'>,
   notifications: Pick<NotificationConnection, 'query'>,
 ): Liveness {
-  const db = database.dbWithin(WAITS.answerMs)
+  const db = database.db.within(WAITS.answerMs)
   const first = { timeoutMs: WAITS.answerMs / 2, isUrgent: true }
   // The application may use up the pool, and the connection that listens may be lost.
   return new Liveness(() =>

@@ -3,7 +3,7 @@
  * recovery of the jobs of dead processes.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Database } from '../postgres/pools.ts'
+import { LONG_STATEMENT_MS, type Database } from '../postgres/pools.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import { DeadProcesses } from '../processes/dead-processes.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
@@ -39,16 +39,17 @@ export function createJobs(parts: Parts, enabled: boolean) {
   const { boss, database, retry, lease, telemetry, log } = parts
   const lostJobs = new LostJobs({
     boss,
-    db: database.maintenance,
+    db: database.db.within(LONG_STATEMENT_MS),
     ownId: lease.id,
     holds: (queue, jobId) => workers.holds(queue, jobId),
     dead: new DeadProcesses(lease.id, parts.notifications),
     settleLost,
     log,
   })
-  const work = new WorkRunner(database, retry, log, (queue, recipient) =>
-    workers.recovered(queue, [recipient]),
-  )
+  const work = new WorkRunner(database.db, retry, log, (queue, recipient) => {
+    workers.wake(queue, [recipient])
+    workers.wake(queue)
+  })
   const notifications = new WorkerNotifications(parts.notifications)
   const pauses = new Pauses({ db: database.db, notifications: parts.notifications, log })
   const asAtBoot = AsyncLocalStorage.snapshot()
@@ -93,7 +94,7 @@ export function createJobs(parts: Parts, enabled: boolean) {
     })
     for (const job of lost) outcomes.add({ job, outcome: worker.lost?.(job) ?? failedAsLost(job) })
     await outcomes.close()
-    workers.recovered(queue, null)
+    workers.wake(queue, null)
     return outcomes.size === 0
   }
 }

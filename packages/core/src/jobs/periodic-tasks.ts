@@ -1,6 +1,6 @@
 import { isAway } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
-import { within } from '../time.ts'
+import { Timer, within } from '../time.ts'
 
 /** Work that is repeated in the background, from ready to close. */
 export interface PeriodicTask {
@@ -53,8 +53,8 @@ const BACK_MS = 5000
 const STOPPED_WITHIN_MS = 10_000
 
 export class PeriodicTasks {
-  #tasks: PeriodicTask[] = []
-  #timers = new Map<PeriodicTask, NodeJS.Timeout>()
+  /** When each runs next. While it runs, its timer is not set. */
+  #timers = new Map<PeriodicTask, Timer>()
   /** The last run of each: the next one begins after it. */
   #last = new Map<PeriodicTask, Promise<number | void>>()
   #failures = new Map<PeriodicTask, Failures>()
@@ -70,18 +70,18 @@ export class PeriodicTasks {
   }
 
   add(task: PeriodicTask): void {
-    this.#tasks.push(task)
+    this.#timers.set(task, new Timer(() => this.#run(task)))
     if (this.#started) this.#soon(task)
   }
 
   start(): void {
     this.#started = true
-    for (const task of this.#tasks) this.#soon(task)
+    for (const task of this.#timers.keys()) this.#soon(task)
   }
 
   /** Runs each once, one after the other. A run that their timers have begun comes to its end before. */
   async runAll(): Promise<void> {
-    for (const task of this.#tasks) await this.#inTurn(task)
+    for (const task of this.#timers.keys()) await this.#inTurn(task)
   }
 
   health(): TaskHealth {
@@ -99,13 +99,13 @@ export class PeriodicTasks {
 
   /** How many runs of each task have failed, one after another. */
   failures(): [name: string, failures: number][] {
-    return this.#tasks.map((task) => [task.name, this.#failures.get(task)?.count ?? 0])
+    return [...this.#timers.keys()].map((task) => [task.name, this.#failures.get(task)?.count ?? 0])
   }
 
   async stop(): Promise<void> {
     this.#started = false
     this.#stopping.abort()
-    for (const timer of this.#timers.values()) clearTimeout(timer)
+    for (const timer of this.#timers.values()) timer.clear()
     await within(STOPPED_WITHIN_MS, Promise.all(this.#last.values()), () => {})
   }
 
@@ -125,12 +125,7 @@ export class PeriodicTasks {
   }
 
   #after(ms: number, task: PeriodicTask): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(task)
-      void this.#run(task)
-    }, ms)
-    timer.unref()
-    this.#timers.set(task, timer)
+    this.#timers.get(task)?.set(ms)
   }
 
   async #run(task: PeriodicTask): Promise<void> {
@@ -186,10 +181,9 @@ export class PeriodicTasks {
   #allSoon(others: readonly PeriodicTask[]): void {
     for (const other of others) {
       const timer = this.#timers.get(other)
-      // Without one its run is under way.
-      if (!timer || !this.#started) continue
-      clearTimeout(timer)
-      this.#after(BACK_MS * Math.random(), other)
+      if (!timer?.isSet || !this.#started) continue
+      timer.clear()
+      timer.set(BACK_MS * Math.random())
     }
   }
 

@@ -1,5 +1,5 @@
 /** The functions for queues that core offers to the other packages. */
-import type { Database } from '../postgres/pools.ts'
+import { LONG_STATEMENT_MS, type Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { defineQueue, type PgBoss } from './pg-boss/boss.ts'
@@ -67,8 +67,7 @@ export class Queues {
 
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void {
-    this.#parts.workers.wake(queue)
-    this.#parts.workers.recipientsReady(queue, null)
+    this.#parts.workers.wake(queue, null)
   }
 
   /**
@@ -121,7 +120,7 @@ export class Queues {
     recipients: readonly string[],
   ): Promise<{ jobs: number; deadLetters: number }> {
     if (recipients.length === 0) return { jobs: 0, deadLetters: 0 }
-    const { maintenance: db } = this.#parts.database
+    const db = this.#parts.database.db.within(LONG_STATEMENT_MS)
     const which = { eventIdPrefix: null, recipients }
     const jobs = await eraseJobs(db, queue, which)
     const deadLetters = await eraseJobs(db, deadLetterQueueOf(queue), which)

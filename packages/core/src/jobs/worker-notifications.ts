@@ -5,6 +5,7 @@ import { Timer } from '../time.ts'
 /** There are new jobs in the queue that a notification names. */
 export const WAKE_CHANNEL = 'svc.wake'
 const RECIPIENTS_CHANNEL = 'svc.recipients'
+/** There are jobs aside of the recipients that a notification names; without any: jobs of all kinds. */
 const RESTRICTED_CHANNEL = 'svc.restricted'
 /** Recipients that one notification names: Postgres takes less than 8000 bytes. */
 const MOST_NAMED = 100
@@ -16,15 +17,14 @@ const DEBOUNCE_MS = 3
 interface Listeners {
   /** Whether this process claims the next job of the recipient itself. */
   claimsNext: (queue: string, recipient: string) => boolean
-  wake: (queue: string) => void
-  recipientsReady: (queue: string, recipients: readonly string[] | null) => void
+  wake: (queue: string, recipients?: readonly string[] | null) => void
   recipientsChanged: (queue: string) => void
 }
 
 export class WorkerNotifications {
   #notifications: Notifications
   #pending = new Map<string, Set<string>>()
-  /** Recipients with jobs to claim, by queue; `null`: any restricted one. */
+  /** Recipients with jobs aside, by queue; `null`: there are jobs of all kinds. */
   #ready = new Map<string, Set<string> | null>()
   #timer = new Timer(() => this.#send())
   #claimsNext: Listeners['claimsNext'] = () => false
@@ -35,19 +35,13 @@ export class WorkerNotifications {
     this.#notifications = notifications
   }
 
-  wake(queue: string): void {
-    this.#sendLater(WAKE_CHANNEL, queue)
-  }
-
   recipientsChanged(queue: string): void {
     this.#sendLater(RECIPIENTS_CHANNEL, queue)
   }
 
-  /**
-   * There are jobs to claim of these recipients; `null`: of any restricted one. About those that this process claims
-   * itself a notification is sent only once a second.
-   */
-  recipientsReady(queue: string, recipients: readonly string[] | null): void {
+  /** Of recipients whose next job this process claims itself a notification is sent only once a second. */
+  wake(queue: string, recipients?: readonly string[] | null): void {
+    if (recipients === undefined) return this.#sendLater(WAKE_CHANNEL, queue)
     const known = this.#ready.get(queue)
     if (known === null) return
     const named = recipients?.filter((recipient) => this.#isToName(queue, recipient))
@@ -58,7 +52,7 @@ export class WorkerNotifications {
   }
 
   /** Calls back for the notifications of other processes. */
-  listen({ claimsNext, wake, recipientsReady, recipientsChanged }: Listeners): void {
+  listen({ claimsNext, wake, recipientsChanged }: Listeners): void {
     this.#claimsNext = claimsNext
     this.#notifications.listen(WAKE_CHANNEL, (queue, fromHere) => {
       if (!fromHere) wake(queue)
@@ -68,7 +62,7 @@ export class WorkerNotifications {
     })
     this.#notifications.listen(RESTRICTED_CHANNEL, (payload, fromHere) => {
       const [queue = '', ...recipients] = payload.split('\n')
-      if (!fromHere) recipientsReady(queue, recipients.length === 0 ? null : recipients)
+      if (!fromHere) wake(queue, recipients.length === 0 ? null : recipients)
     })
   }
 

@@ -78,7 +78,7 @@ export class WorkerRegistry {
   }
 
   #passOn(): void {
-    for (const queue of this.#pumps.keys()) this.#parts.notifications.recipientsReady(queue, null)
+    for (const queue of this.#pumps.keys()) this.#parts.notifications.wake(queue, null)
   }
 
   /** See `Queues`. */
@@ -149,40 +149,19 @@ export class WorkerRegistry {
     for (const pump of this.#pumps.values()) pump.stopClaiming()
   }
 
-  /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
-  wake(queue: string): void {
-    this.#wakeHere(queue)
-    this.#parts.notifications.wake(queue)
-  }
-
-  /** All pumps of this process fetch jobs of all lanes. */
-  wakeAll(): void {
-    for (const pump of this.#pumps.values()) {
-      pump.wakeAll()
-      pump.recipientsReady(null)
-    }
-  }
-
-  /** The queue is not paused any more: its pump looks for jobs of all kinds. */
-  resumed(queue: string): void {
-    this.#pumps.get(queue)?.wakeAll()
-    this.#pumps.get(queue)?.recipientsReady(null)
-  }
-
-  /** There are jobs to claim of these recipients; `null`: of any restricted one. That is committed. */
-  recipientsReady(queue: string, recipients: readonly string[] | null): void {
-    this.#recipientsReadyHere(queue, recipients)
-    this.#parts.notifications.recipientsReady(queue, recipients)
-  }
-
   /**
-   * Jobs can be fetched again, whatever their lane: those of a recovery of these recipients, or `null`:
-   * those of a process that died.
+   * There may be jobs, and that is committed: the pumps of all processes look at once. New ones; with `recipients`
+   * those aside of these; `null`: of all kinds.
    */
-  recovered(queue: string, recipients: readonly string[] | null): void {
-    this.recipientsReady(queue, recipients)
-    this.#pumps.get(queue)?.wakeAll()
-    this.#parts.notifications.wake(queue)
+  wake(queue: string, recipients?: readonly string[] | null): void {
+    this.wakeHere(queue, recipients)
+    this.#parts.notifications.wake(queue, recipients)
+  }
+
+  /** The same in this process alone. */
+  wakeHere(queue: string, recipients?: readonly string[] | null): void {
+    this.#pumps.get(queue)?.wake(recipients)
+    if (!recipients) this.notifyWatchers()
   }
 
   /** Recipients have changed, and that is committed: all processes read it. */
@@ -195,8 +174,7 @@ export class WorkerRegistry {
     if (!this.#listening) {
       this.#parts.notifications.listen({
         claimsNext: (queue, recipient) => this.#pumps.get(queue)?.claimsNext(recipient) ?? false,
-        wake: (queue) => this.#wakeHere(queue),
-        recipientsReady: (queue, recipients) => this.#recipientsReadyHere(queue, recipients),
+        wake: (queue, recipients) => this.wakeHere(queue, recipients),
         recipientsChanged: (queue) => this.#recipientsChangedHere(queue),
       })
     }
@@ -206,15 +184,6 @@ export class WorkerRegistry {
 
   notifyWatchers = (): void => {
     for (const watcher of this.#watchers) watcher()
-  }
-
-  #wakeHere(queue: string): void {
-    this.#pumps.get(queue)?.wake()
-    this.notifyWatchers()
-  }
-
-  #recipientsReadyHere(queue: string, recipients: readonly string[] | null): void {
-    this.#pumps.get(queue)?.recipientsReady(recipients)
   }
 
   #recipientsChangedHere(queue: string): void {

@@ -2,11 +2,11 @@ import pg from 'pg'
 import { handleClientErrors } from './client-errors.ts'
 import { addressOf, configOf, isPool, withServerOptions } from './connection-config.ts'
 import { DatabaseNotUtf8, DatabaseTooOld, DatabaseUnreachable } from '../errors.ts'
-import { openWorkerPool, BEGIN_WITH_WORKER_PLANS, type WorkerPool } from './worker-pool.ts'
+import { openWorkerPool } from './worker-pool.ts'
 import type { DatabaseConfig } from './host-list.ts'
 import { Readers } from './readers.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
-import { transaction, type Db, type TimeLimit } from './transaction.ts'
+import { transaction, type Db, type Terms } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
 import { ServerWatch } from './server-watch.ts'
@@ -29,8 +29,8 @@ const OLDEST = 150_000
 /** Below the ten seconds that Fastify gives a plugin. */
 const ANSWER_WITHIN_MS = 8000
 const CLOSED_WITHIN_MS = 5000
-/** Sweeps and some of pg-boss's statements scan whole tables. */
-const MAINTENANCE_TIMEOUT_MS = 120_000
+/** The time limit of statements that scan whole tables, as sweeps and some of pg-boss's do. */
+export const LONG_STATEMENT_MS = 120_000
 
 /**
  * Opens the pools and makes sure that a server answers that is new enough.
@@ -90,31 +90,29 @@ export async function openDatabase(
     for (const one of [workerPool.pool, reading.pool, held]) watch.watchPool(one)
     if (workerPool.pooled) {
       watch.markPooled()
-      for (const one of [pool, reading.pool, held]) markPooled(one)
+      for (const one of [pool, held]) markPooled(one)
     }
     const { pooled } = workerPool
+    const cancel = pooled ? undefined : (id: number) => workerPool.query(CANCEL, [id])
+    const statements = (ms?: number): Db => poolWithQueryTimeout(pool, ms, cancel)
     return {
       /** The pool that the host has given, or the one that is opened by the option `database`. */
       hostPool,
       /** The same for our statements. */
       pool,
-      /** Of the schema, where it has another name than in the statements. */
-      names,
-      /** `pool` with a time limit on each statement, for statements of these packages. */
-      db: pooled ? inTransactions(pool) : cancelling(pool, workerPool),
-      /** `pool` with a longer time limit, for statements that scan whole tables. */
-      maintenance: cancelling(pool, workerPool, MAINTENANCE_TIMEOUT_MS),
-      /** `pool` with another time limit on each statement, in milliseconds. */
-      dbWithin: (ms: number): Db =>
-        pooled ? inTransactions(pool, ms) : cancelling(pool, workerPool, ms),
+      /** `pool` with a time limit on each statement: 15 seconds, or that of `within` or `transaction`. */
+      db: {
+        ...statements(),
+        within: statements,
+        transaction: <T>(run: (db: Db) => Promise<T>, terms?: Terms): Promise<T> =>
+          transaction(pool, run, terms),
+      },
+      /** For jobs: fetches, settlements, the lease. See worker-pool.ts. */
       workerPool,
       /** For what only reads, see readers.ts. */
       readers: reading,
       /** For statements that wait for a lock of others: nobody waits for one of these connections. */
-      held: pooled ? inTransactions(held) : poolWithQueryTimeout(held),
-      /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
-      background: <T>(run: (db: Db) => Promise<T>, limit: TimeLimit = {}): Promise<T> =>
-        transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS, ...limit }),
+      held: poolWithQueryTimeout(held),
       /** Whether there is a pooler in between: it loses what a session sets, prepares or listens to. */
       pooled,
       /** Notices connections of these pools that nobody answers any more, and that of the listener. */
@@ -143,20 +141,6 @@ export async function openDatabase(
     throw new DatabaseUnreachable(whyUnreachable(error, addressOf(config)))
   }
 }
-
-/**
- * Behind a pooler the process id of a connection changes: there a single statement is a transaction
- * as well.
- */
-const inTransactions = (pool: StatementPool, timeoutMs?: number): Db => ({
-  query: (text, values) =>
-    transaction(pool, (db) => db.query(text, values), timeoutMs === undefined ? {} : { timeoutMs }),
-})
-
-const cancelling = (pool: StatementPool, workerPool: WorkerPool, ms?: number): Db =>
-  poolWithQueryTimeout(pool, ms, async (processId) =>
-    workerPool.pooled ? undefined : workerPool.query(CANCEL, [processId]),
-  )
 
 /** Not a commit that waits for a standby: Postgres would show it at once, and a failover would lose it. */
 const CANCEL = `select pg_cancel_backend(pid) from pg_stat_activity

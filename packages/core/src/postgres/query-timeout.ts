@@ -1,5 +1,5 @@
 import { connectWithin } from './connect-within.ts'
-import { markCancelled } from './connection-errors.ts'
+import { isLostConnection, markCancelled } from './connection-errors.ts'
 import { isLockTimeout, repeatedOnConflict } from './contention.ts'
 import { OWN_TYPES } from './own-types.ts'
 import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
@@ -23,6 +23,8 @@ export const STATEMENT_TIMEOUT_MS = 15_000
  * running.
  */
 const CLIENT_MARGIN_MS = 1000
+/** A process that is frozen in the middle of a transaction must not keep its locks. */
+const LONGEST_IDLE_MS = 60_000
 /** How long the answer to a cancellation is waited for. */
 const CANCELLED_WITHIN_MS = 1000
 
@@ -45,8 +47,13 @@ export function withQueryTimeout(
   }
 }
 
+/** The limits of a transaction of ours. */
+export const limitsOf = (ms: number): string =>
+  `set local statement_timeout = ${ms}; set local idle_in_transaction_session_timeout = ${LONGEST_IDLE_MS}`
+
 /**
- * `pool` with a time-out on each statement.
+ * `pool` with a time-out on each statement. Behind a pooler each is a transaction with limits of its own: the
+ * process id of a connection changes there.
  *
  * `cancel`: for a pool that the application uses as well, so that its sessions cannot be given a
  * `statement_timeout`. A statement that timed out here is cancelled in the server, and its error marked
@@ -69,7 +76,7 @@ export function poolWithQueryTimeout(
       try {
         const db = withQueryTimeout(client, ms, pool.names)
         if ((await needsSettings(pool, client, db)) && mayBeInTransaction(statement)) {
-          return await inTransaction(db, statement, values)
+          return await inTransaction(db, ms, statement, values)
         }
         return await (isAlone(statement, values) ? repeatedOnConflict(query) : query())
       } catch (error) {
@@ -94,13 +101,19 @@ export function poolWithQueryTimeout(
 /** The settings of the session are not those that our statements need, and stay as they are. */
 async function inTransaction(
   db: Db,
+  ms: number,
   statement: string | object,
   values: unknown[] | undefined,
 ): ReturnType<Db['query']> {
-  await db.query(`${BEGIN}; ${SET_LOCAL}`)
-  const answer = await db.query(statement as string, values)
-  await db.query('commit')
-  return answer
+  await db.query(`${BEGIN}; ${limitsOf(ms)}; ${SET_LOCAL}`)
+  try {
+    const answer = await db.query(statement as string, values)
+    await db.query('commit')
+    return answer
+  } catch (error) {
+    if (!isLostConnection(error)) await db.query('rollback')
+    throw error
+  }
 }
 
 /** Indexes that are built beside writes cannot be built in one. */

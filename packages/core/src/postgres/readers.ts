@@ -10,8 +10,8 @@ import { handleClientErrors } from './client-errors.ts'
 import { withServerOptions } from './connection-config.ts'
 import { poolWithQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames, StatementPool } from './schema-names.ts'
-import { AT_START, markBegunWith } from './session-settings.ts'
-import { transaction, type Db } from './transaction.ts'
+import { AT_START, markBegunWith, markPooled } from './session-settings.ts'
+import { transaction, type Db, type Terms } from './transaction.ts'
 import { within } from '../time.ts'
 
 /** Longest duration of a statement of a read, here and in the server. */
@@ -36,7 +36,6 @@ export const readingFor = <T>(tenant: string | null, work: () => T): T =>
 
 export class Readers implements Db {
   readonly pool: pg.Pool & StatementPool
-  #pooled: boolean
   #direct: Db
   #turns: Turns
 
@@ -49,7 +48,6 @@ export class Readers implements Db {
       names,
     }: { pooled: boolean; logError: (error: Error) => void; names?: SchemaNames | undefined },
   ) {
-    this.#pooled = pooled
     const pool = new pg.Pool({
       ...(pooled ? config : withServerOptions(config, OPTIONS)),
       max,
@@ -57,7 +55,8 @@ export class Readers implements Db {
       idleTimeoutMillis: config.idleTimeoutMillis ?? IDLE_MS,
     })
     this.pool = Object.assign(pool, { names })
-    if (!pooled) markBegunWith(pool)
+    const mark = pooled ? markPooled : markBegunWith
+    mark(pool)
     this.pool.on('error', logError)
     handleClientErrors(this.pool)
     this.#direct = poolWithQueryTimeout(this.pool, READ_TIMEOUT_MS)
@@ -65,18 +64,10 @@ export class Readers implements Db {
   }
 
   query(text: string, values?: unknown[]): ReturnType<Db['query']> {
-    return this.#turns.take(() =>
-      this.#pooled
-        ? transaction(this.pool, (db) => db.query(text, values), { timeoutMs: READ_TIMEOUT_MS })
-        : this.#direct.query(text, values),
-    )
+    return this.#turns.take(() => this.#direct.query(text, values))
   }
 
-  /** `begin`: what the transaction begins with, such as the plans of workers. */
-  transaction<T>(
-    run: (db: Db) => Promise<T>,
-    terms: { begin: string; timeoutMs: number },
-  ): Promise<T> {
+  transaction<T>(run: (db: Db) => Promise<T>, terms: Terms): Promise<T> {
     return this.#turns.take(() => transaction(this.pool, run, terms))
   }
 }

@@ -6,7 +6,7 @@
  * server tells on it what the first one does. That is done only while a statement waits for longer than a second.
  */
 import pg from 'pg'
-import { pause, within } from '../time.ts'
+import { pause, Timer, within } from '../time.ts'
 import { clientOf, type Config } from './connection-config.ts'
 import { isAnswer } from './connection-errors.ts'
 import { endConnection, MOVED, type Connected } from './end-connection.ts'
@@ -89,7 +89,8 @@ export class ServerWatch {
   #listenedTo = new WeakSet<object>()
   /** Made before the server moved, and to be ended when they are free. */
   #left = new WeakSet<Client>()
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.#look().catch(this.#logError))
+  #isLooking = false
   /** When each host was asked, and (`'any'`) when one that takes writes was looked for. */
   #askedAt = new Map<Address | 'one' | 'any', number>()
   /** Of each other host of a list: kept, since to sign in costs both sides more than an answer. */
@@ -186,15 +187,12 @@ export class ServerWatch {
 
   /** A statement begins. */
   wake(): void {
-    if (this.#timer || this.#closed) return
-    const look = () => this.#look().catch(this.#logError)
-    this.#timer = setTimeout(() => void look(), LOOK_MS)
-    this.#timer.unref()
+    if (!this.#isLooking && !this.#closed) this.#timer.set(LOOK_MS)
   }
 
   close(): void {
     this.#closed = true
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     this.#clients.clear()
     this.#pools.clear()
     for (const client of this.#others.values()) client.end().catch(() => {})
@@ -217,6 +215,7 @@ export class ServerWatch {
   }
 
   async #look(): Promise<void> {
+    this.#isLooking = true
     let isAny = false
     /** By the host of the list that they wait for. */
     const stuck = new Map<Address | undefined, Client[]>()
@@ -242,7 +241,7 @@ export class ServerWatch {
       if (this.#isReadOnly && this.#isDue('any')) asking.push(this.#lookForWrites())
       await Promise.all(asking)
     } finally {
-      this.#timer = undefined
+      this.#isLooking = false
     }
     if (isAny || this.#isReadOnly) this.wake()
   }

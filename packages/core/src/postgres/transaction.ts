@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { TransactionRolledBack } from '../errors.ts'
 import { connectWithin } from './connect-within.ts'
-import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
+import { limitsOf, withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { BEGIN, needsSettings, SET_LOCAL } from './session-settings.ts'
 import { isLostConnection } from './connection-errors.ts'
 import type { Db } from './db.ts'
@@ -16,10 +16,7 @@ export interface TimeLimit {
   lockMs?: number | undefined
 }
 
-/** A process that is frozen in the middle of a transaction must not keep its locks. */
-const LONGEST_IDLE_MS = 60_000
-
-interface Terms extends TimeLimit {
+export interface Terms extends TimeLimit {
   /** @default BEGIN */
   begin?: string
 }
@@ -34,10 +31,7 @@ export function transaction<T>(
   { begin = BEGIN, timeoutMs = STATEMENT_TIMEOUT_MS, lockMs }: Terms = {},
 ): Promise<T> {
   // One round trip for all of them.
-  const limits = [
-    `set local statement_timeout = ${timeoutMs}`,
-    `set local idle_in_transaction_session_timeout = ${LONGEST_IDLE_MS}`,
-  ]
+  const limits = [limitsOf(timeoutMs)]
   if (lockMs !== undefined) limits.push(`set local lock_timeout = ${lockMs}`)
   return onConnection(pool, timeoutMs, async (client, db) => {
     if (await needsSettings(pool, client, db)) limits.push(SET_LOCAL)

@@ -6,7 +6,7 @@ import { countDeadOfDay, findStuckJobs, type StuckJobs } from '../jobs/pg-boss/s
 import { CITUS_VERSION } from '../migrations/citus.ts'
 import { findLastMigrations } from '../migrations/migrations-table.ts'
 import { lackedRights } from '../migrations/missing-rights.ts'
-import type { Database } from '../postgres/pools.ts'
+import { LONG_STATEMENT_MS, type Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { BEGIN_WITH_WORKER_PLANS } from '../postgres/worker-pool.ts'
 import { findLiveProcesses, type LiveProcess } from '../processes/processes-table.ts'
@@ -122,22 +122,23 @@ async function failingWebhooksOf(db: Db): Promise<HostFacts['failingWebhooks']> 
 }
 
 /** Reads all jobs. */
-export async function inspectStuck({ maintenance }: Database): Promise<{
+export async function inspectStuck(database: Database): Promise<{
   jobs: StuckJobs[]
   /** Recoveries, redrives and deletions that have gone on for an hour without a portion. */
   work: { id: string; queue: string; seconds: number }[]
   /** Dead letters of the last day, by their queue. A webhook where the queue is that of deliveries. */
   deadOfDay: { queue: string; recipient: string | null; letters: number }[]
 }> {
-  const { rows } = await maintenance.query(
+  const db = database.db.within(LONG_STATEMENT_MS)
+  const { rows } = await db.query(
     `select id, queue, extract(epoch from now() - next_at)::int as seconds
        from svc."__svc.work"
       where finished_at is null and next_at < now() - interval '1 hour' order by next_at`,
   )
   return {
-    jobs: await findStuckJobs(maintenance),
+    jobs: await findStuckJobs(db),
     work: rows as never,
-    deadOfDay: await countDeadOfDay(maintenance),
+    deadOfDay: await countDeadOfDay(db),
   }
 }
 

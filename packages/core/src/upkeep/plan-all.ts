@@ -18,7 +18,7 @@ import { withDatabase } from './with-database.ts'
  */
 export function planAll({ url, schema, log, signal, grantTo }: Upkeep): Promise<string[]> {
   const settings = resolveCoreOptions({ migrate: 'check', schema })
-  return withDatabase({ url, schema, log, signal }, async ({ db, names }) => {
+  return withDatabase({ url, schema, log, signal }, async ({ db, pool: { names } }) => {
     const scripts: string[] = []
     const collect = async (title: string, run: (plan: Db) => Promise<unknown>): Promise<void> => {
       const texts: string[] = []

@@ -1,5 +1,6 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import { Timer } from '@svc/core/internal'
 import { BodyTooSlow } from './errors.ts'
 
 /**
@@ -61,11 +62,11 @@ class ArrivingBodies {
     const refuse = (cause: string): void => {
       if (!raw.complete) refuseBody(reply, body, cause)
     }
-    const timer = setTimeout(refuse, this.#timeoutMs, 'the body took too long')
-    timer.unref()
+    const timer = new Timer(() => refuse('the body took too long'))
+    timer.set(this.#timeoutMs)
     this.#refusals.add(refuse)
     const stop = () => {
-      clearTimeout(timer)
+      timer.clear()
       this.#refusals.delete(refuse)
     }
     raw.once('end', stop).once('close', stop)

@@ -1,5 +1,5 @@
 /** Writes the log of inbound requests. */
-import { storableText, uuidv7, type AttachedRow, type Core } from '@svc/core/internal'
+import { storableText, Timer, uuidv7, type AttachedRow, type Core } from '@svc/core/internal'
 import {
   insertInboundRows,
   LOG_INBOUND,
@@ -143,7 +143,7 @@ export class UnwrittenRows {
   #waiting: NewInboundRow[] = []
   #rows = 0
   #bytes = 0
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.#flush())
   #flushing: Promise<void> = Promise.resolve()
 
   constructor(core: Pick<Core, 'db' | 'log'>) {
@@ -162,18 +162,17 @@ export class UnwrittenRows {
     this.#waiting.push(kept)
     this.#rows += 1
     this.#bytes += bytesOf(kept)
-    this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref()
+    this.#timer.set(FLUSH_MS)
   }
 
   /** Writes the rows that wait. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     this.#flush()
     await this.#flushing
   }
 
   #flush(): void {
-    this.#timer = undefined
     const rows = this.#waiting
     if (rows.length === 0) return
     this.#waiting = []

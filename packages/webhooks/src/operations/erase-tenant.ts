@@ -43,7 +43,7 @@ export function createTenantPart(core: Core): TenantPart {
       const { from } = idsOfTenant(tenant)
       await forgetMissingEvents(db, from)
       const logRows =
-        (await eraseLogRows(core.dbWithin(LOG_MS), tenant, all, from)) +
+        (await eraseLogRows(core.db.within(LOG_MS), tenant, all, from)) +
         (await eraseInboundRows(db, tenant))
       let deduplicationKeys = 0
       for (const prefix of namePrefixesOf(tenant)) {
@@ -54,7 +54,7 @@ export function createTenantPart(core: Core): TenantPart {
       for (const id of all) await fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
       await forgetDeletedWebhooks(db, tenant)
       if (await deletePause(db, { queue: QUEUE, tenant })) core.pauses.changed()
-      await eraseStats(core.dbWithin(LOG_MS), tenant, all)
+      await eraseStats(core.db.within(LOG_MS), tenant, all)
       if (ids.length > 0) queues.recipientsChanged(QUEUE)
       return { webhooks, jobs, deadLetters, logRows, deduplicationKeys }
     },

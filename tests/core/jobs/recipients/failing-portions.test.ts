@@ -28,15 +28,15 @@ async function runnerThatFails(t: Test, error: Error, losesCommit = () => false)
     error: (details: object, message: string) =>
       void errors.push({ details: details as Record<string, unknown>, message }),
   }
-  const database: Pick<typeof pools, 'background'> = {
-    background: (work, options) =>
-      pools.background(async (db) => {
+  const db: Pick<typeof pools.db, 'transaction'> = {
+    transaction: (work, terms) =>
+      pools.db.transaction(async (db) => {
         const result = await work(db)
         if (losesCommit()) throw error
         return result
-      }, options),
+      }, terms),
   }
-  const runner = new WorkRunner(database, RETRY, log, () => {})
+  const runner = new WorkRunner(db, RETRY, log, () => {})
   t.teardown(() => runner.close())
   const failOf = (recipient: string | null) => {
     if (recipient === BROKEN) throw error

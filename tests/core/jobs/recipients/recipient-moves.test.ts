@@ -17,7 +17,7 @@ function start() {
   const limits = new RecipientLimits({ first: 48, retry: 16 })
   const moves = new RecipientMoves({
     queue: 'test.work',
-    background: (work) => work(db),
+    database: { db: { transaction: (work) => work(db) } },
     states,
     limits,
     log: { error: (_details, message) => t.fail(message) },

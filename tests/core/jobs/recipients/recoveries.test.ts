@@ -89,8 +89,8 @@ t.test('a recovery is carried out that begins as the runner is about to end', as
   const pools = await openDatabase(database, () => {})
   t.teardown(() => pools.close())
   let transactions = 0
-  const background: typeof pools.background = async (run, limit) => {
-    const result = await pools.background(run, limit)
+  const transaction: typeof pools.db.transaction = async (run, terms) => {
+    const result = await pools.db.transaction(run, terms)
     // One looks for work, and one for the time of the next.
     if (++transactions === 2) {
       await beginRecovery(core)
@@ -99,7 +99,7 @@ t.test('a recovery is carried out that begins as the runner is about to end', as
     return result
   }
   const log = { info() {}, error: (details: object) => t.fail('error', details) }
-  const runner = new WorkRunner({ background }, RETRY, log, () => {})
+  const runner = new WorkRunner({ transaction }, RETRY, log, () => {})
   runner.addWorker(workerOf(THREE))
   await runner.run()
   t.match(await recoveriesOf(core), [{ done: 3, finishedAt: String }])
@@ -129,7 +129,7 @@ t.test(
         return { done: limit, isFinished: limits.length === 2 }
       }
       const log = { info() {}, error: (details: object) => t.fail('error', details) }
-      const runner = new WorkRunner(pools, RETRY, log, (...about) => told.push(about))
+      const runner = new WorkRunner(pools.db, RETRY, log, (...about) => told.push(about))
       runner.addWorker(workerOf(recoverMissing))
       await beginRecovery(core, perSecond)
       await runner.run()

@@ -42,7 +42,7 @@ export async function createAuthentication(
   log: FastifyBaseLogger,
 ) {
   const { svc } = core
-  const pool = core.dbWithin(QUERY_TIMEOUT_MS)
+  const pool = core.db.within(QUERY_TIMEOUT_MS)
   const db = preferPool(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
   const pollDb = preferListener(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
   const lookupDb = withConcurrencyLimit(db, MAX_LOOKUP_CONNECTIONS, QUERY_TIMEOUT_MS)

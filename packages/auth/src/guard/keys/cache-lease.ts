@@ -6,6 +6,7 @@
  * the lease is left to end: a host without traffic sends no queries for it, and the next request
  * waits for one reading.
  */
+import { Timer } from '@svc/core/internal'
 import type { KeyChanges, Revision } from '../../tables/key-changes.ts'
 import { OutageLog, type Log } from '../../outage-log.ts'
 
@@ -44,7 +45,7 @@ export class CacheLease {
   #isPaused = false
   #sentAt = -Infinity
   #reading: Promise<void> | undefined
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.#poll())
   #isStarted = false
 
   constructor(parts: CacheLeaseParts) {
@@ -96,23 +97,22 @@ export class CacheLease {
    */
   wake(): void {
     if (!this.#isStarted || this.#isPaused) return
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     this.#sentAt = -Infinity // a pending reading may have been sent before the change
     void this.#poll()
   }
 
   stop(): void {
     this.#isStarted = false
-    clearTimeout(this.#timer)
+    this.#timer.clear()
   }
 
   #pollLater(): void {
     if (!this.#isStarted) return
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     this.#isPaused = this.#now() - this.#askedAt > IDLE_AFTER_MS
     if (this.#isPaused) return
-    this.#timer = setTimeout(() => void this.#poll(), POLL_MS)
-    this.#timer.unref()
+    this.#timer.set(POLL_MS)
   }
 
   /** A reading that fails does not prolong the lease. */

@@ -16,19 +16,14 @@ export function withConcurrencyLimit(db: Db, width: number, ms: number): Db {
   const waiting = new Set<() => void>()
   let free = width
 
-  const turn = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const start = () => {
-        clearTimeout(timer)
-        waiting.delete(start)
-        resolve()
-      }
-      const timer = setTimeout(() => {
-        waiting.delete(start)
-        reject(new Error(`no turn within ${ms} ms`))
-      }, ms)
-      waiting.add(start)
+  const turn = (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    waiting.add(resolve)
+    return within(ms, promise, () => {
+      waiting.delete(resolve)
+      throw new Error(`no turn within ${ms} ms`)
     })
+  }
 
   return {
     async query(text, values) {
@@ -38,8 +33,10 @@ export function withConcurrencyLimit(db: Db, width: number, ms: number): Db {
         return await db.query(text, values)
       } finally {
         const [next] = waiting
-        if (next) next()
-        else free++
+        if (next) {
+          waiting.delete(next)
+          next()
+        } else free++
       }
     },
   }

@@ -4,6 +4,7 @@
  * Postgres for every request with one of them. Therefore a revocation takes effect as soon as it is
  * committed, and has no effect if it is rolled back.
  */
+import { Timer } from '@svc/core/internal'
 import type { KeyCache } from './key-cache.ts'
 
 /** Which of these transactions have ended. */
@@ -19,7 +20,8 @@ export class UncommittedChanges {
   /** Hashes by the id of the transaction. */
   #open = new Map<string, readonly string[]>()
   #pauseMs = FIRST_PAUSE_MS
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.#check())
+  #isChecking = false
   #isStopped = false
 
   constructor(findEnded: FindEnded, cache: KeyCache) {
@@ -38,23 +40,23 @@ export class UncommittedChanges {
 
   stop(): void {
     this.#isStopped = true
-    clearTimeout(this.#timer)
+    this.#timer.clear()
   }
 
   #checkLater(): void {
-    if (this.#timer !== undefined || this.#open.size === 0 || this.#isStopped) return
-    this.#timer = setTimeout(() => void this.#check(), this.#pauseMs)
-    this.#timer.unref()
+    if (this.#isChecking || this.#open.size === 0 || this.#isStopped) return
+    this.#timer.set(this.#pauseMs)
   }
 
   async #check(): Promise<void> {
+    this.#isChecking = true
     // Without an answer of Postgres the transactions count as open, and their keys are not cached.
     const ended = await this.#findEnded([...this.#open.keys()]).catch(() => [])
     for (const transactionId of ended) {
       this.#cache.endChange(this.#open.get(transactionId) ?? [])
       this.#open.delete(transactionId)
     }
-    this.#timer = undefined
+    this.#isChecking = false
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
     this.#checkLater()
   }

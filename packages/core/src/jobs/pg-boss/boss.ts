@@ -2,7 +2,7 @@
 import { PgBoss as NewPgBoss } from 'pg-boss'
 import { handOver } from '../../migrations/migrations-table.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
-import type { Database } from '../../postgres/pools.ts'
+import { LONG_STATEMENT_MS, type Database } from '../../postgres/pools.ts'
 import { asIs } from '../../postgres/schema-names.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import {
@@ -37,11 +37,12 @@ export const QUEUE_SETTINGS = {
 export const DEAD_LETTER_SETTINGS = { retentionSeconds: 60 * 365 * 24 * 3600, retryLimit: 0 }
 
 export async function startBoss(
-  { maintenance: pool, names }: Pick<Database, 'maintenance' | 'names'>,
+  database: Pick<Database, 'db' | 'pool'>,
   /** The option `migrate` is 'check'. */
   isCheck: boolean,
   log: { error(error: unknown): void; warn(warning: unknown): void },
 ): Promise<PgBoss> {
+  const pool = database.db.within(LONG_STATEMENT_MS)
   // `create schema if not exists` needs the right to create even where the schema exists.
   const { rows } = await pool.query(`select to_regnamespace('svc_jobs') is null as is_new`)
   const made = isCheck ? await assertBossIsMade(pool) : 0
@@ -52,7 +53,7 @@ export async function startBoss(
     db: {
       executeSql: (text, values) => pool.query(asIs(text), values),
     },
-    schema: names?.jobs ?? JOBS_SCHEMA,
+    schema: database.pool.names?.jobs ?? JOBS_SCHEMA,
     schedule: false,
     // A periodic task does it: see recover-lost-jobs.ts.
     supervise: false,

@@ -5,6 +5,7 @@
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
+import { Timer } from '../../time.ts'
 import { LANES, type Job, type Lane as LaneName } from '../job.ts'
 import type { Pauses } from '../pauses.ts'
 import { findClaimed } from '../pg-boss/jobs-table.ts'
@@ -25,7 +26,7 @@ import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
   worker: Worker
-  database: Pick<Database, 'workerPool' | 'background'>
+  database: Pick<Database, 'workerPool' | 'db'>
   polls: QueuePolls
   log: Record<'error' | 'info', (details: object, message: string) => void>
   owner: string
@@ -91,7 +92,7 @@ export class Pump {
       isNotified,
       changed: () => parts.recipientsChanged(),
       wake: () => this.#wakeLane('retry'),
-      moved: () => this.wakeAll(),
+      moved: () => LANES.forEach((lane) => this.#wakeLane(lane)),
       wakeClaims: () => this.#sleeps.retry.wake(),
     })
     const held = this.#held
@@ -226,9 +227,10 @@ export class Pump {
     return true
   }
 
-  /** Claims nothing more without a fetch. */
+  /** The process closes: claims nothing more without a fetch, and moves no more jobs. */
   stopClaiming(): void {
     this.#mayClaim = false
+    this.#recipients.stopMoving()
   }
 
   /** Whether this process claims the next job of this restricted recipient by itself, and has a slot for it. */
@@ -238,23 +240,18 @@ export class Pump {
     )
   }
 
-  wake(): void {
+  /** There may be jobs: new ones; with `recipients` those aside of these; `null`: of all kinds. */
+  wake(recipients?: readonly string[] | null): void {
+    if (recipients !== undefined) this.#recipients.recipientsReady(recipients)
+    if (recipients) return
     this.#wakeLane('first')
     // Redriven and resumed jobs wait in the retry lane, which an idle pump rarely polls.
-    if (this.#fetcher.idleMs > IDLE_AFTER_MS) this.#wakeLane('retry')
-  }
-
-  wakeAll(): void {
-    for (const lane of LANES) this.#wakeLane(lane)
+    if (recipients === null || this.#fetcher.idleMs > IDLE_AFTER_MS) this.#wakeLane('retry')
   }
 
   recipientsChanged(): void {
     this.#recipients.refreshSoon()
     this.#recipients.recipientsReady(null)
-  }
-
-  recipientsReady(recipients: readonly string[] | null): void {
-    this.#recipients.recipientsReady(recipients)
   }
 
   /**
@@ -389,14 +386,10 @@ export class Pump {
     const wake = `${lane} ${step}`
     if (this.#wakes.has(wake)) return
     this.#wakes.add(wake)
-    const timer = setTimeout(
-      () => {
-        this.#wakes.delete(wake)
-        this.#wakeLane(lane)
-      },
-      step * WAKE_STEP_MS - now,
-    )
-    timer.unref()
+    new Timer(() => {
+      this.#wakes.delete(wake)
+      this.#wakeLane(lane)
+    }).set(step * WAKE_STEP_MS - now)
   }
 
   #wakeLane(lane: LaneName): void {

@@ -4,9 +4,10 @@
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
+import { BEGIN_WITH_WORKER_PLANS } from '../../postgres/worker-pool.ts'
 import { moveJobs } from '../pg-boss/waiting-jobs.ts'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
-import { Timer } from '../../time.ts'
+import { Timer, within } from '../../time.ts'
 import type { RecipientLimits } from './recipient-limits.ts'
 import type { RecipientStates } from './recipient-states.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
@@ -14,7 +15,7 @@ import { deleteUnusedRecipients, setCircuits } from '../pg-boss/recipient-states
 
 interface Parts {
   queue: string
-  background: Database['background']
+  database: { db: Pick<Database['db'], 'transaction'> }
   states: RecipientStates
   limits: Pick<RecipientLimits, 'open' | 'setCircuit'>
   log: { error(details: object, message: string): void }
@@ -29,8 +30,10 @@ const WRITE_EVERY_MS = 250
  * How long a transaction waits for the row of a recipient, which a transaction of the host may hold for as long
  * as it takes, and when the circuits of such recipients are tried again.
  */
-const LOCK_MS = 50
+const TERMS = { begin: BEGIN_WITH_WORKER_PLANS, lockMs: 50 }
 const AFTER_LOCKS_MS = 1000
+/** How long a stop waits for the statement that runs: it is rolled back, and repeated elsewhere. */
+const STOPPED_WITHIN_MS = 1000
 /** Recipients whose jobs one statement looks for. */
 const MOST_RECIPIENTS = 1000
 
@@ -43,6 +46,7 @@ export class RecipientMoves {
   #writeNotBefore = 0
   #writeTimer = new Timer(() => this.run())
   #running: Promise<void> | undefined
+  #mayMove = true
   #stopped = false
   /** Whether the last run has failed. */
   #hasFailed = false
@@ -81,12 +85,17 @@ export class RecipientMoves {
     })
   }
 
+  /** Moves no further portion: the rest is for other processes, or for the next boot. Circuits are still written. */
+  stopMoving(): void {
+    this.#mayMove = false
+  }
+
   /** Circuits that wait for the end of the pause are written at once: other processes live by them. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#writeTimer.clear()
-    await this.#running
-    if (!this.#hasFailed) await this.#try(() => this.#writeCircuits(true))
+    await within(STOPPED_WITHIN_MS, this.#running, () => {})
+    if (!this.#hasFailed) await this.#try(() => this.#writeCircuits(true), true)
   }
 
   async #run(): Promise<void> {
@@ -97,12 +106,14 @@ export class RecipientMoves {
     if (this.#circuits.size > 0 && !this.#hasFailed) this.#writeSoon()
   }
 
-  async #try(work: () => Promise<void>): Promise<void> {
+  async #try(work: () => Promise<void>, isLast = false): Promise<void> {
     try {
       this.#hasFailed = false
       await work()
     } catch (error) {
       this.#hasFailed = true
+      // It was given up.
+      if (this.#stopped && !isLast) return
       const about = { err: error, queue: this.#parts.queue }
       this.#parts.log.error(about, 'could not move the waiting jobs of a recipient; it tries again')
     }
@@ -129,7 +140,7 @@ export class RecipientMoves {
   }
 
   #background<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    return this.#parts.background(work, { lockMs: LOCK_MS })
+    return this.#parts.database.db.transaction(work, TERMS)
   }
 
   async #move(): Promise<void> {
@@ -138,7 +149,7 @@ export class RecipientMoves {
       if (await this.#moveAll(recipients)) states.areAside(recipients)
     }
     for (const recipients of portionsOf([...states.back])) {
-      await this.#moveAll(recipients, moved)
+      if (!(await this.#moveAll(recipients, moved))) return
       const gone = await this.#background((db) => deleteUnusedRecipients(db, queue, recipients))
       // The table may have been read meanwhile.
       states.forget(gone.filter((recipient) => states.back.has(recipient)))
@@ -151,12 +162,12 @@ export class RecipientMoves {
    */
   async #moveAll(recipients: string[], moved = () => {}): Promise<boolean> {
     const { queue } = this.#parts
-    for (let hasMore = true; hasMore && !this.#stopped;) {
+    for (let hasMore = true; hasMore && this.#mayMove;) {
       const portion = await this.#background((db) => moveJobs(db, queue, recipients))
       hasMore = portion.hasMore
       if (portion.moved > 0) moved()
     }
-    return !this.#stopped
+    return this.#mayMove
   }
 }
 

@@ -21,7 +21,7 @@ interface Parts {
   withoutRecipients: boolean
   read: string | undefined
   windows: Record<Lane, number>
-  database: Pick<Database, 'workerPool' | 'background'>
+  database: Pick<Database, 'workerPool' | 'db'>
   log: { error(details: object, message: string): void }
   owner: string
   isNotified: () => boolean
@@ -64,7 +64,6 @@ export class RecipientScheduler {
     this.#limits = new RecipientLimits(parts.windows)
     this.#moves = new RecipientMoves({
       ...parts,
-      background: (work, limit) => database.background(work, limit),
       states: this.#states,
       limits: this.#limits,
     })
@@ -240,6 +239,10 @@ export class RecipientScheduler {
   /** Whether only claims of its jobs aside make attempts of the recipient. */
   isCircuitOpen(recipient: string | null): boolean {
     return recipient !== null && this.#limits.isOpen(recipient)
+  }
+
+  stopMoving(): void {
+    this.#moves.stopMoving()
   }
 
   stop(): Promise<void> {

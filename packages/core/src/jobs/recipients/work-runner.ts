@@ -1,7 +1,8 @@
 /** Carries out the work on many jobs of a recipient in the background, a portion in each transaction. */
 import { isOutage } from '../../postgres/connection-errors.ts'
-import type { Database } from '../../postgres/pools.ts'
+import { LONG_STATEMENT_MS, type Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
+import { BEGIN_WITH_WORKER_PLANS } from '../../postgres/worker-pool.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import { Timer, within } from '../../time.ts'
 import type { Worker } from '../worker.ts'
@@ -14,8 +15,6 @@ interface Log {
 }
 
 const LOG_EVERY_MS = 30_000
-/** One statement counts all that a webhook has missed. */
-const LONGEST_STATEMENT_MS = 120_000
 /** How long a close waits for the statement that runs. */
 const CLOSED_WITHIN_MS = 10_000
 /** How often work is looked at that waits for a transaction, or that another process carries out. */
@@ -25,7 +24,7 @@ const SHORTEST_BACK_OFF_MS = 1000
 const LONGEST_BACK_OFF_MS = 10 * 60_000
 
 export class WorkRunner {
-  #database: Pick<Database, 'background'>
+  #db: Pick<Database['db'], 'transaction'>
   #retry: RetrySettings
   #log: Log
   #progressed: (queue: string, recipient: string) => void
@@ -41,12 +40,12 @@ export class WorkRunner {
 
   /** `progressed`: jobs of the recipient may be claimed. */
   constructor(
-    database: Pick<Database, 'background'>,
+    db: Pick<Database['db'], 'transaction'>,
     retry: RetrySettings,
     log: Log,
     progressed: (queue: string, recipient: string) => void,
   ) {
-    this.#database = database
+    this.#db = db
     this.#retry = retry
     this.#log = log
     this.#progressed = progressed
@@ -102,7 +101,7 @@ export class WorkRunner {
   /** A transaction whose statements fail once the process closes. */
   #transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
     const { signal } = this.#closing
-    return this.#database.background(
+    return this.#db.transaction(
       (db) =>
         run({
           query: async (text, values) => {
@@ -110,7 +109,7 @@ export class WorkRunner {
             return await db.query(text, values)
           },
         }),
-      { timeoutMs: LONGEST_STATEMENT_MS },
+      { begin: BEGIN_WITH_WORKER_PLANS, timeoutMs: LONG_STATEMENT_MS },
     )
   }
 

@@ -1,5 +1,5 @@
 /** The request of an attempt: its body, its headers and its signatures. */
-import { publishedEventId, traceHeadersOf } from '@svc/core/internal'
+import { publishedEventId, traceHeadersOf, within } from '@svc/core/internal'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { CONTENT_TYPE, sentHeaders } from '../settings/custom-headers.ts'
 import { hmacsWith } from '../transforms/hmacs.ts'
@@ -172,15 +172,12 @@ function timeLimit(limitMs: number, signal: AbortSignal) {
     if (!isThenable(value)) return value
     const { promise: cut, reject } = Promise.withResolvers<never>()
     const onAbort = () => reject(signal.reason as Error)
-    const timer = setTimeout(
-      () => reject(new Error(`the transform took longer than ${limitMs} ms`)),
-      Math.max(0, endMs - performance.now()),
-    )
     signal.addEventListener('abort', onAbort)
     try {
-      return await Promise.race([value, cut])
+      return await within(endMs - performance.now(), Promise.race([value, cut]), () => {
+        throw new Error(`the transform took longer than ${limitMs} ms`)
+      })
     } finally {
-      clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
     }
   }

@@ -10,6 +10,7 @@ import {
   subjectOf,
   UndecidedFilters,
   tenantOfEvent,
+  Timer,
   type Core,
 } from '@svc/core/internal'
 import { writeFilterCosts } from '../../tables/webhooks.ts'
@@ -29,7 +30,7 @@ export class UndecidedDeliveries {
   #undecidable: UndecidedFilters
   #costs = new Map<string, number>()
   #writtenAt = -Infinity
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.#write())
   #inSlots = 0
   #turnAt = 0
 
@@ -82,13 +83,10 @@ export class UndecidedDeliveries {
 
   #note(webhookId: string, steps: number): void {
     this.#costs.set(webhookId, steps)
-    const waitMs = Math.max(0, this.#writtenAt + WRITE_EVERY_MS - performance.now())
-    this.#timer ??= setTimeout(() => void this.#write(), waitMs)
-    this.#timer.unref()
+    this.#timer.set(this.#writtenAt + WRITE_EVERY_MS - performance.now())
   }
 
   async #write(): Promise<void> {
-    this.#timer = undefined
     this.#writtenAt = performance.now()
     const costs = [...this.#costs]
     this.#costs.clear()

@@ -3,8 +3,7 @@
  * failed for a while and disables them, and resumes disabled ones that work again. A kill of the process
  * loses no result, only what would have followed from it.
  */
-import { setTimeout as wait } from 'node:timers/promises'
-import type { Core, Db } from '@svc/core/internal'
+import { pause, Timer, type Core, type Db } from '@svc/core/internal'
 import { rollUpRecent, type Working } from '../../tables/stats.ts'
 import {
   findFailing,
@@ -30,7 +29,7 @@ export class HealthWatch {
   #autoDisable: AutoDisable | null
   #failed = new Set<string>()
   #working = new Map<string, Working>()
-  #timer: NodeJS.Timeout | undefined
+  #timer = new Timer(() => this.flush())
   #running: Promise<void> = Promise.resolve()
 
   constructor(core: Core, autoDisable: AutoDisable | null) {
@@ -63,26 +62,26 @@ export class HealthWatch {
 
   /** Does now what is to be done by now. Never rejects. */
   flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#timer.clear()
     this.#running = this.#running.then(() => this.#run())
     return this.#running
   }
 
   async close(): Promise<void> {
     await this.flush()
-    clearTimeout(this.#timer)
+    this.#timer.clear()
   }
 
   #soon(): void {
-    this.#timer ??= setTimeout(() => void this.flush(), SOON_MS).unref()
+    this.#timer.set(SOON_MS)
   }
 
   async #run(): Promise<void> {
     const failed = [...this.#failed]
     this.#failed.clear()
     try {
-      for (let tries = 0; tries < MOST_TRIES && !(await this.count()); tries++) await wait(AGAIN_MS)
+      for (let tries = 0; tries < MOST_TRIES && !(await this.count()); tries++)
+        await pause(AGAIN_MS)
       await this.#judge(failed)
     } catch (error) {
       const message = 'could not judge failing webhooks; the next failed attempt of each is judged'
