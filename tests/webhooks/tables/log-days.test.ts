@@ -12,7 +12,7 @@ import {
   type LogRow,
 } from '../../../packages/webhooks/src/tables/delivery-log.ts'
 import { findDelivery, listLogRows } from '../../../packages/webhooks/src/tables/delivery-lists.ts'
-import { findMissing, insertMissing } from '../../../packages/webhooks/src/tables/missing-events.ts'
+import { findMissing, insertMissing } from '../../../packages/webhooks/src/outbound/recoveries/missing-events.ts'
 import type { DeliveryFilter } from '@svc/webhooks'
 import { nodesOf } from '../../support/query-plans.ts'
 import { startHost } from '../support/host.ts'

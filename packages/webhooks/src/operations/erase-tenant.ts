@@ -12,7 +12,7 @@ import { namePrefixesOf } from '../inbound/deduplication-key.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/delivery-queue.ts'
 import { eraseLogRows } from '../tables/delivery-log-days.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'
-import { forgetMissingEvents } from '../tables/missing-events.ts'
+import { forgetMissingEvents } from '../outbound/recoveries/missing-events.ts'
 import { eraseStats } from '../tables/stats.ts'
 import {
   deactivateWebhooksOf,

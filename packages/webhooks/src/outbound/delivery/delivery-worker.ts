@@ -19,7 +19,7 @@ import {
   type DeliveryJob,
 } from '../delivery-queue.ts'
 import type { Post } from '../http/post.ts'
-import { recoverMissingPortion } from '../recover-missing.ts'
+import { recoverMissingPortion } from '../recoveries/recover-missing.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'

@@ -1,8 +1,8 @@
 /** The table of events that a recovery makes deliveries of: a webhook wanted them, and never got one. */
 import type { Db } from '@svc/core'
 import type { Recovery } from '@svc/core/internal'
-import type { Webhook } from '../schemas.ts'
-import { firstIdOf, newestMs, readSpans, spansForward, type LogSpan } from './log-spans.ts'
+import type { Webhook } from '../../schemas.ts'
+import { firstIdOf, newestMs, readSpans, spansForward, type LogSpan } from '../../tables/log-spans.ts'
 
 export interface MissingEvent {
   n: string

@@ -17,7 +17,7 @@ import {
   type RecoveredPortion,
   type Recovery,
 } from '@svc/core/internal'
-import type { Webhook } from '../schemas.ts'
+import type { Webhook } from '../../schemas.ts'
 import {
   countedMissing,
   deleteMissing,
@@ -26,9 +26,9 @@ import {
   readMissing,
   takeMissing,
   type MissingEvent,
-} from '../tables/missing-events.ts'
-import { findWebhook } from '../tables/webhooks.ts'
-import { QUEUE, SUBSCRIPTION, type DeliveryData } from './delivery-queue.ts'
+} from './missing-events.ts'
+import { findWebhook } from '../../tables/webhooks.ts'
+import { QUEUE, SUBSCRIPTION, type DeliveryData } from '../delivery-queue.ts'
 
 type Wants = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter'>
 

@@ -1,10 +1,10 @@
 /** Which events a recovery of what is missing finds, and in which order. */
 import { listRecoveries, useCore, type Core, type Db, type Recovery } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { recoverMissingPortion } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
-import { since } from '../support/broken-webhook.ts'
-import { until } from '../../support/until.ts'
-import { startHost } from '../support/host.ts'
+import { recoverMissingPortion } from '../../../../packages/webhooks/src/outbound/recoveries/recover-missing.ts'
+import { since } from '../../support/broken-webhook.ts'
+import { until } from '../../../support/until.ts'
+import { startHost } from '../../support/host.ts'
 
 const LOG_DAYS = 7
 

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { useCore } from '@svc/core/internal'
-import { openReceiver } from '../../support/receiver.ts'
-import { recoverMissed } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
-import { until, untilCount } from '../../support/until.ts'
-import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'
-import { startHost } from '../support/host.ts'
+import { openReceiver } from '../../../support/receiver.ts'
+import { recoverMissed } from '../../../../packages/webhooks/src/outbound/recoveries/recover-missing.ts'
+import { until, untilCount } from '../../../support/until.ts'
+import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../../support/broken-webhook.ts'
+import { startHost } from '../../support/host.ts'
 
 t.test('dead letters of a span are counted, and delivered under their delivery ids', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 1, 1)
