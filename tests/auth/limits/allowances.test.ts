@@ -29,7 +29,7 @@ const RULES = [
   { subject: 'tenant:e', period: 'month', periods: ['day', 'month'], limit: 200 },
 ] as const
 
-t.test('Postgres grants what the model of it grants', async (t) => {
+t.test('Postgres allots what the model of it allots', async (t) => {
   const { app } = await startHost(t)
   const random = seededRandom(7)
   const upTo = (most: number) => Math.floor(random() * (most + 1))
@@ -157,7 +157,7 @@ t.test('Postgres decides by its own clock where none is passed in', async (t) =>
   t.ok((second.answers[0]!.retryMs ?? 0) > 50_000)
 })
 
-t.test('a grant counts for a window after its use, also where the clock is set back', async (t) => {
+t.test('an allotment counts for a window after its use, also where the clock is set back', async (t) => {
   const { app } = await startHost(t)
   const passedAt = async (now: number) =>
     (await ask(app, [LIMIT], [[1, 5]], { now, lateMs: 2000 })).passed
@@ -168,7 +168,7 @@ t.test('a grant counts for a window after its use, also where the clock is set b
   t.same(await passedAt(START - HOUR + 3100), [5])
 })
 
-t.test('what is given back after it has left the window reduces no later grant', async (t) => {
+t.test('what is given back after it has left the window reduces no later allotment', async (t) => {
   const { app } = await startHost(t)
   const { answers } = await ask(app, [LIMIT], [[1, 2]], { now: START })
   const { stamp } = answers[0]!
