@@ -86,7 +86,7 @@ create index api_keys_expiring on svc."__svc.auth.api_keys" (id desc) where expi
 -- it puts the commits in order: a process that has read a number has missed no change below it.
 -- `dropped` are the hashes of the keys that were changed last, and `plan:<tenant>`, newest last. A process
 -- forgets those since its last reading, and everything where the list does not reach back that far, or where
--- what it read last was lost, by a failover or a crash. `marks` tell that: a random one for each of `dropped`.
+-- what it read last is undone, by a failover or a crash. `marks` tell that: a random one for each of `dropped`.
 create table svc."__svc.auth.epoch" (
   is_only boolean primary key default true check (is_only),
   epoch bigint not null default 0,
@@ -160,7 +160,7 @@ create index on svc."__svc.auth.usage" (hour);
 create index on svc."__svc.auth.usage" (tenant, hour);
 
 -- The portion of usage that each process has written last. A portion that is sent again, because
--- the answer was lost, is counted once.
+-- the answer did not arrive, is counted once.
 create table svc."__svc.auth.usage_writers" (
   writer uuid primary key,
   portion bigint not null,

@@ -287,7 +287,7 @@ declare
   all_passed jsonb[] := '{}';
   answers jsonb[] := '{}';
 begin
-  -- A crash of Postgres may lose the allotments of the last moments, of limits but not of quotas: a
+  -- A crash of Postgres may undo the allotments of the last moments, of limits but not of quotas: a
   -- request that waits for them need not wait for the disk.
   if not places @? '$[*].period ? (@ != null)' then
     perform set_config('synchronous_commit', 'off', true);

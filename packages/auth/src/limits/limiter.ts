@@ -96,7 +96,7 @@ export class Limiter {
       return
     }
     for (const { meter } of membersOf(list)) {
-      if (meter.held < meter.costOf(cost)) meter.missed(meter.costOf(cost))
+      if (meter.held < meter.costOf(cost)) meter.waited(meter.costOf(cost))
     }
     this.#wait({ list, cost, until: now + LONGEST_WAIT_MS, settle })
   }

@@ -139,7 +139,7 @@ export class Meter extends SlidingLog {
   }
 
   /** Requests had to wait, so the process held too few allowances ahead of need. */
-  missed(cost: number): void {
+  waited(cost: number): void {
     this.#target = Math.max(this.ahead * 2, cost * 2)
   }
 

@@ -19,7 +19,7 @@ import {
   type DeliveryJob,
 } from '../delivery-queue.ts'
 import type { Post } from '../http/post.ts'
-import { recoverMissingPortion } from '../recoveries/recover-missing.ts'
+import { recoverMissedPortion } from '../recoveries/recover-missed.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
@@ -141,8 +141,7 @@ export function createDeliveryWorker(
     },
     recovery: {
       recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),
-      recoverMissing: (db, recovery, limit) =>
-        recoverMissingPortion(core, days, db, recovery, limit),
+      recoverMissed: (db, recovery, most) => recoverMissedPortion(core, days, db, recovery, most),
     },
   }
 }

@@ -16,7 +16,7 @@ export interface AgentSettings {
   connections?: Connections
 }
 
-/** A lost SYN is sent again after a second. */
+/** A SYN that was dropped is sent again after a second. */
 const MOST_FOR_AN_ADDRESS_MS = 1250
 
 /**
@@ -76,7 +76,7 @@ export function guardedAgent({
         // handshake (a certificate of the client is missing, for one) and leaves the connection
         // open: the request would wait for its deadline, or be told only that the other side closed.
         socket.on('error', (reason) => {
-          connections.lost(reason)
+          connections.ended(reason)
           socket.destroy(reason)
         })
         connections.handOver(facts, () => callback(null, socket))
@@ -93,7 +93,7 @@ export class BlockedAddress extends Error {
 }
 
 /** A connection that was reset before this process read its address: nothing is known to be blocked. */
-class LostConnection extends Error {
+class ResetConnection extends Error {
   readonly code = 'ECONNRESET'
   constructor(hostname: string) {
     super(`the connection to ${hostname} was reset as soon as it stood`)
@@ -141,7 +141,7 @@ export function guardedConnector<Options extends { hostname: string }>(
       const address = socket.remoteAddress
       if (address === undefined || isBlocked(address)) {
         socket.destroy()
-        const Reason = address === undefined ? LostConnection : BlockedAddress
+        const Reason = address === undefined ? ResetConnection : BlockedAddress
         return callback(new Reason(options.hostname), null)
       }
       connected(socket)
@@ -152,7 +152,7 @@ export function guardedConnector<Options extends { hostname: string }>(
   }
 }
 
-/** Missing of a connection through a proxy, and of an address that is blocked. */
+/** `undefined` of a connection through a proxy, and of an address that is blocked. */
 type Facts = Connected | undefined
 
 type Connect<Options> = (
@@ -290,7 +290,7 @@ export class Connections {
   handedOver: { connected: Connected | undefined } | null = null
   #waiting: Record<ConnectPhase, Map<string, number>> = { lookup: new Map(), tunnel: new Map() }
   #refused = new WeakMap<Error, Connected>()
-  #lost = new WeakSet<Error>()
+  #ended = new WeakSet<Error>()
 
   opened(socket: Socket): void {
     this.open++
@@ -316,12 +316,12 @@ export class Connections {
   }
 
   /** An error of a connection that was handed over. undici also fails requests with it that it has not begun. */
-  lost(error: Error): void {
-    this.#lost.add(error)
+  ended(error: Error): void {
+    this.#ended.add(error)
   }
 
-  wasLost(error: Error): boolean {
-    return this.#lost.has(error)
+  hasEnded(error: Error): boolean {
+    return this.#ended.has(error)
   }
 
   /** The host is in this phase until `work` ends. */

@@ -233,7 +233,7 @@ class Exchange implements Dispatcher.DispatchHandler {
    * way. That is no evidence about the receiver, which knows a repeated request by its delivery id.
    */
   #wasClosedBefore(error: Error & { code?: unknown }): boolean {
-    if (this.#controller === undefined) return this.#way.connections.wasLost(error)
+    if (this.#controller === undefined) return this.#way.connections.hasEnded(error)
     return (
       this.#keptSinceMs !== null &&
       performance.now() - this.#keptSinceMs < CLOSED_BEFORE_MS &&

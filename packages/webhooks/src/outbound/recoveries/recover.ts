@@ -19,7 +19,7 @@ import {
 import { ForeignTenant, InvalidInput } from '@svc/core'
 import { InvalidSpan, NoUrl, RecoveryNotFound, WebhookNotFound } from '../../errors.ts'
 import { QUEUE } from '../delivery-queue.ts'
-import { prepareMissing, previewMissing } from './recover-missing.ts'
+import { prepareMissed, previewMissed } from './recover-missed.ts'
 import { DAY_MS, MONTH_MS } from '../../tables/log-spans.ts'
 import { findSentWebhooks, keepWebhook, lockWebhooks } from '../../tables/webhooks.ts'
 import type { StoredWebhook } from '../../tables/webhook-row.ts'
@@ -199,7 +199,7 @@ export function recoveryOperations(core: Core, logDays: number) {
       return { count: 0, isAll: false }
     }
     const until = await endedSpan(db, request.until)
-    return previewMissing(db, { ...request, until }, webhook, { logDays, most: MOST_COUNTED })
+    return previewMissed(db, { ...request, until }, webhook, { logDays, most: MOST_COUNTED })
   }
 
   /** How many deliveries it would be. Not read in the transaction of a caller, which would keep the locks of all days. */
@@ -226,7 +226,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     // If there are more, or of more days, the events are written down in the background.
     const deliveries =
       isMissing && isTime && seen.isAll && fromMs > Date.now() - MONTH_MS
-        ? await prepareMissing(db, recovery, webhook, logDays)
+        ? await prepareMissed(db, recovery, webhook, logDays)
         : recovery.deliveries
     const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
     const result = deliveries === null ? uncounted : { count: deliveries, isAll: true }
