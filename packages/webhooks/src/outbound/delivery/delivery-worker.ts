@@ -162,11 +162,11 @@ const lostAttempt = (job: DeliveryJob): Outcome<AttemptRecord> =>
     ? { kind: 'postponed', delayMs: 0 }
     : failedAsLost(job, unsent(attemptNumberOf(job), 'lost'))
 
-function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: DeliveryJob): boolean {
+function mustPark(webhook: WebhookForDelivery, { data, permit, isProbe }: DeliveryJob): boolean {
   if (webhook.paused) return true
   if (isProbe === true || data.url !== undefined) return false
   // Fetched while the webhook was being restricted: it waits for its turn with the others.
-  return !webhook.active || (webhook.isRestricted && !grant)
+  return !webhook.active || (webhook.isRestricted && !permit)
 }
 
 /** The webhook that a job has probed without success. */
