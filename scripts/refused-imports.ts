@@ -137,6 +137,7 @@ export const postgres: Refused = {
     'TenantFilter',
     'createError',
     'isIntegerFrom',
+    'wordedPattern',
     'storableText',
   ],
 }
