@@ -157,16 +157,19 @@ t.test('Postgres decides by its own clock where none is passed in', async (t) =>
   t.ok((second.answers[0]!.retryMs ?? 0) > 50_000)
 })
 
-t.test('an allotment counts for a window after its use, also where the clock is set back', async (t) => {
-  const { app } = await startHost(t)
-  const passedAt = async (now: number) =>
-    (await ask(app, [LIMIT], [[1, 5]], { now, lateMs: 2000 })).passed
-  t.same(await passedAt(START), [5])
-  // Its requests may be admitted until two seconds later: they are in the window for one more.
-  t.same(await passedAt(START - HOUR), [0])
-  t.same(await passedAt(START - HOUR + 2900), [0])
-  t.same(await passedAt(START - HOUR + 3100), [5])
-})
+t.test(
+  'an allotment counts for a window after its use, also where the clock is set back',
+  async (t) => {
+    const { app } = await startHost(t)
+    const passedAt = async (now: number) =>
+      (await ask(app, [LIMIT], [[1, 5]], { now, lateMs: 2000 })).passed
+    t.same(await passedAt(START), [5])
+    // Its requests may be admitted until two seconds later: they are in the window for one more.
+    t.same(await passedAt(START - HOUR), [0])
+    t.same(await passedAt(START - HOUR + 2900), [0])
+    t.same(await passedAt(START - HOUR + 3100), [5])
+  },
+)
 
 t.test('what is given back after it has left the window reduces no later allotment', async (t) => {
   const { app } = await startHost(t)

@@ -174,7 +174,10 @@ export class Ledger {
           : place.stamp < known.start
             ? known.allotted
             : Math.max(0, known.allotted - returned)
-      this.#quotas.set(id, { start: Math.max(known.start, begins), allotted: before + want + ahead })
+      this.#quotas.set(id, {
+        start: Math.max(known.start, begins),
+        allotted: before + want + ahead,
+      })
     }
     return { ...times, ahead, used }
   }

@@ -21,7 +21,14 @@ t.test('an error of a name in an object says which name it is', async (t) => {
 
 t.test('an error of a pattern says in words what is allowed', async (t) => {
   const check = checkedInput(
-    Type.Partial(Type.Object({ tenant: Tenant, of: TenantFilter, search: Search, other: Type.String({ pattern: '^a$' }) })),
+    Type.Partial(
+      Type.Object({
+        tenant: Tenant,
+        of: TenantFilter,
+        search: Search,
+        other: Type.String({ pattern: '^a$' }),
+      }),
+    ),
   )
   const tenant = '1 to 64 letters, digits, "_", ".", ":" or "-"'
   const rows: [input: object, message: string][] = [

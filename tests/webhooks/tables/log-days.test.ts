@@ -12,7 +12,10 @@ import {
   type LogRow,
 } from '../../../packages/webhooks/src/tables/delivery-log.ts'
 import { findDelivery, listLogRows } from '../../../packages/webhooks/src/tables/delivery-lists.ts'
-import { findMissed, insertMissed } from '../../../packages/webhooks/src/outbound/recoveries/missed-events.ts'
+import {
+  findMissed,
+  insertMissed,
+} from '../../../packages/webhooks/src/outbound/recoveries/missed-events.ts'
 import type { DeliveryFilter } from '@svc/webhooks'
 import { nodesOf } from '../../support/query-plans.ts'
 import { startHost } from '../support/host.ts'

@@ -259,7 +259,9 @@ export class Meter extends SlidingLog {
 
   /** The oldest allotment that what it holds is of. */
   private get heldStamp(): number {
-    return this.held <= this.#allotted ? this.#allottedStamp : (this.#oldestStamp ?? this.#allottedStamp)
+    return this.held <= this.#allotted
+      ? this.#allottedStamp
+      : (this.#oldestStamp ?? this.#allottedStamp)
   }
 
   /** How many to hold ahead of need: at most a tenth of the limit, which is what Postgres allots in all. */

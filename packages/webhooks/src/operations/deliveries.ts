@@ -46,14 +46,7 @@ import { open } from '../tables/sealed-columns.ts'
 import { lockWebhooks } from '../tables/webhooks.ts'
 import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
 import { auditWork } from '../outbound/audit.ts'
-import {
-  existing,
-  foundWebhook,
-  isHidden,
-  operation,
-  webhookIdOf,
-  type Caller,
-} from '../caller.ts'
+import { existing, foundWebhook, isHidden, operation, webhookIdOf, type Caller } from '../caller.ts'
 import { parsed } from './delivery-lists.ts'
 
 export interface DeliverySettings extends AttemptSettings {

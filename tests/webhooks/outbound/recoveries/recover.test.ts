@@ -3,7 +3,13 @@ import { useCore } from '@svc/core/internal'
 import { openReceiver } from '../../../support/receiver.ts'
 import { recoverMissed } from '../../../../packages/webhooks/src/outbound/recoveries/recover-missed.ts'
 import { until, untilCount } from '../../../support/until.ts'
-import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../../support/broken-webhook.ts'
+import {
+  brokenWebhook,
+  deadLettersOf,
+  finished,
+  idOf,
+  since,
+} from '../../support/broken-webhook.ts'
 import { startHost } from '../../support/host.ts'
 
 t.test('dead letters of a span are counted, and delivered under their delivery ids', async (t) => {

@@ -2,7 +2,13 @@
 import type { Db } from '@svc/core'
 import type { Recovery } from '@svc/core/internal'
 import type { Webhook } from '../../schemas.ts'
-import { firstIdOf, newestMs, readSpans, spansForward, type LogSpan } from '../../tables/log-spans.ts'
+import {
+  firstIdOf,
+  newestMs,
+  readSpans,
+  spansForward,
+  type LogSpan,
+} from '../../tables/log-spans.ts'
 
 export interface MissedEvent {
   n: string
@@ -183,11 +189,7 @@ export async function deleteMissed(db: Db, recoveryId: string, ns: string[]): Pr
 }
 
 /** Takes the first of them, in the order of the publishes. */
-export async function takeMissed(
-  db: Db,
-  recoveryId: string,
-  most: number,
-): Promise<MissedEvent[]> {
+export async function takeMissed(db: Db, recoveryId: string, most: number): Promise<MissedEvent[]> {
   const { rows } = await db.query(
     `with taken as (
        delete from svc."__svc.webhooks.missed_events"
@@ -204,8 +206,7 @@ export async function takeMissed(
 
 /** Deletes the rows of events whose ids begin with `eventIdPrefix`. */
 export async function forgetMissedEvents(db: Db, eventIdPrefix: string): Promise<void> {
-  await db.query(
-    `delete from svc."__svc.webhooks.missed_events" where starts_with(event_id, $1)`,
-    [eventIdPrefix],
-  )
+  await db.query(`delete from svc."__svc.webhooks.missed_events" where starts_with(event_id, $1)`, [
+    eventIdPrefix,
+  ])
 }
