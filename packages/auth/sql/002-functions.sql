@@ -111,22 +111,24 @@ begin
   stamp := now_ms + late_ms;
 
   if returned > 0 then
-    -- The oldest become less: what is used is never counted for less than a window.
+    -- The oldest of those since `returned_stamp` become less: what is used is never counted for less than a
+    -- window, and what was used before that leaves it in its time.
     select array_agg(at order by at), array_agg(count order by at) into w.allotted_at, w.allotted
       from unnest(w.allotted_at, w.allotted) as entry (at, count);
   end if;
   for i in 1 .. coalesce(cardinality(w.allotted_at), 0) loop
+    if w.allotted_at[i] + window_ms <= now_ms then continue; end if;
+    less := case when returned_stamp + window_ms > now_ms and w.allotted_at[i] >= returned_stamp
+      then least(returned, w.allotted[i]) else 0 end;
+    if less > 0 then
+      returned := returned - less;
+      w.allotted[i] := w.allotted[i] - less;
+      is_changed := true;
+    end if;
     -- A time far ahead: the clock was set back. What it counts is used at the latest by the end of the
     -- longest late_ms.
     if w.allotted_at[i] > now_ms + 5000 then
       w.allotted_at[i] := now_ms + 2000;
-      is_changed := true;
-    end if;
-    if w.allotted_at[i] + window_ms <= now_ms then continue; end if;
-    less := case when returned_stamp + window_ms > now_ms then least(returned, w.allotted[i]) else 0 end;
-    if less > 0 then
-      returned := returned - less;
-      w.allotted[i] := w.allotted[i] - less;
       is_changed := true;
     end if;
     if w.allotted[i] > 0 then
@@ -331,7 +333,9 @@ begin
     left join lateral (
       -- Without what "allotment_of_window" takes back.
       select greatest(0, sum(entry.count)
-               - case when p.stamp + p.seconds * 1000.0 > now_ms then p.returned else 0 end) as used
+               - case when p.stamp + p.seconds * 1000.0 > now_ms
+                   then least(p.returned, coalesce(sum(entry.count) filter (where entry.at >= p.stamp), 0))
+                   else 0 end) as used
         from svc."__svc.auth.windows" as r, unnest(r.allotted_at, r.allotted) as entry (at, count)
        where r.subject = p.subject and r.per_seconds = p.seconds
          and entry.at + r.per_seconds * 1000.0 > now_ms) as of_window on true

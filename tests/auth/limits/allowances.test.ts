@@ -181,6 +181,18 @@ t.test('what is given back after it has left the window reduces no later allotme
   t.match(late, { passed: [0], answers: [{ used: 5 }] })
 })
 
+t.test('what is given back leaves older allotments as they are', async (t) => {
+  const { app } = await startHost(t)
+  const place = { ...LIMIT, period: 60, limit: 100 }
+  const at = (seconds: number) => ({ now: START + seconds * 1000 })
+  t.match(await ask(app, [place], [[1, 10]], at(0)), { answers: [{ used: 10 }] })
+  const ahead = await ask(app, [{ ...place, ahead: 10 }], [[1, 5]], at(30))
+  t.match(ahead, { passed: [5], answers: [{ ahead: 10, used: 25 }] })
+  const given = { ...place, returned: 10, stamp: ahead.answers[0]!.stamp }
+  t.match(await ask(app, [given], [], at(31)), { answers: [{ used: 15 }] })
+  t.match(await ask(app, [place], [], at(61)), { answers: [{ used: 5 }] })
+})
+
 t.test('of a quota each request gets all that it needs, or nothing', async (t) => {
   const { app } = await startHost(t)
   const askFor = (

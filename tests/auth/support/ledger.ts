@@ -80,7 +80,9 @@ export class Ledger {
     }
     const entries = this.#windows.get(idOf(place))?.entries ?? []
     const inWindow = entries.filter(({ at }) => at + windowMsOf(place) > now)
-    return Math.max(0, sumOf(inWindow.map(({ count }) => count)) - returnedOf(place, now))
+    const since = inWindow.filter(({ at }) => at >= place.stamp)
+    const [all, most] = [inWindow, since].map((some) => sumOf(some.map(({ count }) => count)))
+    return Math.max(0, all! - Math.min(returnedOf(place, now), most!))
   }
 
   #allotmentOfWindow(place: Place, want: number, { holder, lateMs, now }: Terms): PlaceAnswer {
@@ -95,15 +97,15 @@ export class Ledger {
     let returned = returnedOf(place, now)
     if (place.returned > 0) row.entries.sort((one, other) => one.at - other.at)
     for (const entry of row.entries) {
+      if (entry.at + windowMs <= now) continue
+      const less = entry.at >= place.stamp ? Math.min(returned, entry.count) : 0
+      if (less > 0) isChanged = true
+      returned -= less
+      entry.count -= less
       if (entry.at > now + 5000) {
         entry.at = now + 2000
         isChanged = true
       }
-      if (entry.at + windowMs <= now) continue
-      const less = Math.min(returned, entry.count)
-      if (less > 0) isChanged = true
-      returned -= less
-      entry.count -= less
     }
     row.entries = row.entries.filter(({ at, count }) => at + windowMs > now && count > 0)
     const used = sumOf(row.entries.map(({ count }) => count))
