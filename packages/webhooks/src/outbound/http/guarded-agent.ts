@@ -69,14 +69,14 @@ export function guardedAgent({
       guarded(options, (...outcome) => {
         const [error, socket, facts] = outcome
         if (error !== null) {
-          connections.refused(error, facts)
+          if (facts) connections.refused.set(error, facts)
           return callback(error, null)
         }
         // The first error of a connection ends it. Node reports a TLS alert that comes after the
         // handshake (a certificate of the client is missing, for one) and leaves the connection
         // open: the request would wait for its deadline, or be told only that the other side closed.
         socket.on('error', (reason) => {
-          connections.ended(reason)
+          connections.ended.add(reason)
           socket.destroy(reason)
         })
         connections.handOver(facts, () => callback(null, socket))
@@ -288,9 +288,11 @@ export class Connections {
   open = 0
   /** While a connection is handed over: undici starts the request that it was made for in that call. */
   handedOver: { connected: Connected | undefined } | null = null
+  /** By their errors, those that could not be made. undici fails the requests that wait for one with its error. */
+  readonly refused = new WeakMap<Error, Connected>()
+  /** Errors of those that were handed over. undici also fails requests with one that it has not begun. */
+  readonly ended = new WeakSet<Error>()
   #waiting: Record<ConnectPhase, Map<string, number>> = { lookup: new Map(), tunnel: new Map() }
-  #refused = new WeakMap<Error, Connected>()
-  #ended = new WeakSet<Error>()
 
   opened(socket: Socket): void {
     this.open++
@@ -304,24 +306,6 @@ export class Connections {
     } finally {
       this.handedOver = null
     }
-  }
-
-  /** A connection that could not be made. undici fails the requests that wait for it with this error. */
-  refused(error: Error, connected: Connected | undefined): void {
-    if (connected) this.#refused.set(error, connected)
-  }
-
-  refusedWith(error: Error): Connected | undefined {
-    return this.#refused.get(error)
-  }
-
-  /** An error of a connection that was handed over. undici also fails requests with it that it has not begun. */
-  ended(error: Error): void {
-    this.#ended.add(error)
-  }
-
-  hasEnded(error: Error): boolean {
-    return this.#ended.has(error)
   }
 
   /** The host is in this phase until `work` ends. */

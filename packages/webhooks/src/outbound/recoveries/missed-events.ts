@@ -3,6 +3,7 @@ import type { Db } from '@svc/core'
 import type { Recovery } from '@svc/core/internal'
 import type { Webhook } from '../../schemas.ts'
 import {
+  DAY_MS,
   firstIdOf,
   newestMs,
   readSpans,
@@ -70,7 +71,6 @@ const INSERT_MISSED = `with ${MISSED}
     from missed`
 
 const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 const LOG_AFTER_SLICE_MS = 2 * DAY_MS
 
 /** Where the log has the deliveries of a slice that follow their events soon. */

@@ -27,6 +27,7 @@ import {
   takeMissed,
   type MissedEvent,
 } from './missed-events.ts'
+import { DAY_MS } from '../../tables/log-spans.ts'
 import { findWebhook } from '../../tables/webhooks.ts'
 import { QUEUE, SUBSCRIPTION, type DeliveryData } from '../delivery-queue.ts'
 
@@ -53,8 +54,6 @@ export async function recoverMissed(
   }
   return await core.queues.recover(db, { ...request, perSecond: null })
 }
-
-const DAY_MS = 24 * 3600 * 1000
 
 /** The days of a span, one after another. Of events that are older than the log nothing is known: they are left out. */
 function* slicesOf(

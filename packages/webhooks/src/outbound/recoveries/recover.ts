@@ -184,28 +184,21 @@ export function recoveryOperations(core: Core, logDays: number) {
     return (await listRecoveries(core.readDb, QUEUE, { recipient, ...page })).map(shown)
   }
 
-  async function preview(
-    db: Db,
-    webhook: StoredWebhook,
-    request: RecoveryRequest,
-  ): Promise<Counted> {
-    try {
-      const counted = await core.queues.countRecoverable(db, request)
-      if (counted !== null) {
-        return { count: Math.min(counted, MOST_COUNTED), isAll: counted <= MOST_COUNTED }
-      }
-    } catch (error) {
-      if (!isStatementTimeout(error)) throw error
-      return { count: 0, isAll: false }
-    }
-    const until = await endedSpan(db, request.until)
-    return previewMissed(db, { ...request, until }, webhook, { logDays, most: MOST_COUNTED })
-  }
-
   /** How many deliveries it would be. Not read in the transaction of a caller, which would keep the locks of all days. */
   async function counted(webhook: StoredWebhook, asked: Asked, dryRun: boolean): Promise<Counted> {
     if (!dryRun && asked.what !== 'missing') return NOT_COUNTED
-    return preview(core.readDb, webhook, { ...asked, recipient: webhook.id })
+    const db = core.readDb
+    try {
+      const count = await core.queues.countRecoverable(db, { ...asked, recipient: webhook.id })
+      if (count !== null) {
+        return { count: Math.min(count, MOST_COUNTED), isAll: count <= MOST_COUNTED }
+      }
+    } catch (error) {
+      if (!isStatementTimeout(error)) throw error
+      return NOT_COUNTED
+    }
+    const until = await endedSpan(db, asked.until)
+    return previewMissed(db, { ...asked, until }, webhook, { logDays, most: MOST_COUNTED })
   }
 
   /** Begins a recovery. `seen`: what was counted before. `isTime`: to prepare it here. Returns its id, and how many deliveries it is. */
