@@ -12,6 +12,7 @@ import {
   engine,
   recipients,
   guard,
+  health,
   http,
   inbound,
   index,
@@ -170,6 +171,14 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/webhooks/src/inbound/**'], webhooks, upwards, outbound),
   imports(['packages/webhooks/src/outbound/**'], webhooks, upwards, inbound),
   imports(['packages/webhooks/src/outbound/health/**'], webhooks, upwards, inbound, delivery),
+  imports(
+    ['packages/webhooks/src/outbound/recoveries/**'],
+    webhooks,
+    upwards,
+    inbound,
+    delivery,
+    health,
+  ),
   imports(
     ['packages/webhooks/src/outbound/http/**'],
     pgBoss,

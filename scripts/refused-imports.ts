@@ -115,6 +115,10 @@ export const recipients = refuse(
   'Recipients are built on the statements of jobs.',
 )
 export const keys = refuse('^(\\.\\.?/)+keys/', 'The lookup of keys is built on the lockout.')
+export const health = refuse(
+  '^(\\.\\.?/)+health/',
+  'The health of webhooks is built on this folder.',
+)
 export const delivery = refuse('^(\\.\\.?/)+delivery/', 'Deliveries are built on this folder.')
 export const http = refuse(
   '^(fastify|fastify-plugin|@fastify/(sensible|type-provider-typebox|request-context))$',
@@ -136,6 +140,7 @@ export const postgres: Refused = {
     'TenantFilter',
     'createError',
     'isIntegerFrom',
+    'wordedPattern',
     'storableText',
     'Timer',
   ],

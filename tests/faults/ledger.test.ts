@@ -140,7 +140,7 @@ const cases: [string, Partial<Ledger>, Partial<Afterwards>, RegExp[]][] = [
     [/11 attempts within a span/],
   ],
   [
-    'a rate was passed when Postgres had forgotten its last grants',
+    'a rate was passed when Postgres had forgotten its last permits',
     { attempts: ofWebhook('rated', rated.limit + 1, 100), disturbances: crash },
     {},
     [],

@@ -20,7 +20,7 @@ export interface Span {
 }
 
 /**
- * While it lasts, clocks say little, Postgres may forget what it has granted, a host that is taken
+ * While it lasts, clocks say little, Postgres may forget what it has allotted, a host that is taken
  * for dead may still be at work, a host of an older version does not know all limits, or there is no room for a row of
  * the log.
  */

@@ -143,7 +143,7 @@ t.test('what was lost of keys is lost in every process alike', async (t) => {
 })
 
 t.test(
-  'of a limit and of a quota at most so much more passes as was lost of what was granted',
+  'of a limit and of a quota at most so much more passes as was lost of what was allotted',
   async (t) => {
     const pair = await startLagging(t)
     const { make, statuses, both } = await startGuards(t, pair.url)
@@ -152,7 +152,7 @@ t.test(
     const counted = [
       { limit: QUOTA, ...(await make({ quota: { limit: QUOTA, period: 'total' } })) },
       { limit: LIMIT, ...(await make({ limits: [{ limit: LIMIT, perSeconds: 3600 }] })) },
-    ].map((one) => ({ ...one, passed: 0, kept: 0, granted: 0 }))
+    ].map((one) => ({ ...one, passed: 0, kept: 0, allotted: 0 }))
     const soon = await make({ limits: [{ limit: 2, perSeconds: 1 }] })
     type Counted = (typeof counted)[number]
     /** A request to each process. Returns whether none is let through any more. */
@@ -161,20 +161,20 @@ t.test(
       one.passed += all.filter((status) => status === 200).length
       return all.every((status) => status === 429)
     }
-    const granted = async (client: pg.Client, { id }: Counted): Promise<number> => {
+    const allotted = async (client: pg.Client, { id }: Counted): Promise<number> => {
       const { rows } = await client.query(
-        `select (select coalesce(sum(granted), 0) from svc."__svc.auth.quotas" where subject = $1)
-              + (select coalesce(sum(one), 0) from svc."__svc.auth.windows", unnest(granted) as one
-                  where subject = $1) as granted`,
+        `select (select coalesce(sum(allotted), 0) from svc."__svc.auth.quotas" where subject = $1)
+              + (select coalesce(sum(one), 0) from svc."__svc.auth.windows", unnest(allotted) as one
+                  where subject = $1) as allotted`,
         [id],
       )
-      return Number(rows[0].granted)
+      return Number(rows[0].allotted)
     }
     for (const one of counted) for (let n = 0; n < 8; n++) await use(one)
     await both(soon.key, 429)
     await pair.lag()
     for (const one of counted) {
-      one.kept = await granted(pair.standby, one)
+      one.kept = await allotted(pair.standby, one)
       for (let n = 0; n < 12; n++) await use(one)
     }
     await until(
@@ -185,13 +185,13 @@ t.test(
         ),
       ({ rowCount }) => rowCount === 0,
     )
-    for (const one of counted) one.granted = await granted(pair.first, one)
+    for (const one of counted) one.allotted = await allotted(pair.first, one)
     await pair.fail()
 
     for (const one of counted) {
       await until(() => use(one))
       const { limit, passed } = one
-      const lost = one.granted - one.kept
+      const lost = one.allotted - one.kept
       t.ok(lost > 0, `${lost} were lost`)
       t.ok(passed >= limit && passed <= limit + lost, `${passed} of ${limit} have passed`)
     }

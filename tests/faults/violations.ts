@@ -143,7 +143,7 @@ function outOfOrder(ledger: Ledger): string[] {
   })
 }
 
-/** What a receiver sees comes a little later than what was granted. */
+/** What a receiver sees comes a little later than what was permitted. */
 const RATE_SLACK_MS = 750
 /** A host closes a connection before the receiver hears of it. */
 const DROP_SLACK_MS = 500
@@ -203,7 +203,7 @@ function ofMoves({ moves }: Ledger): string[] {
 
 function overKeyLimits({ admitted, limited, disturbances, isLossy }: Ledger): string[] {
   const { quota, key } = LIMITS
-  // Statements that grant do not wait for the disk: a crash of Postgres may forget the last ones.
+  // Statements that permit do not wait for the disk: a crash of Postgres may forget the last ones.
   const crashes = disturbances.filter(({ kind }) => kind === 'crash')
   const most = mostWithin(limited, key.perSeconds * 1000, crashes)
   return [

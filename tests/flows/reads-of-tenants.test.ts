@@ -43,7 +43,7 @@ async function tenantsHost(t: Test) {
 
 t.test('forty dry runs of a tenant hold up no publish, guard or read of others', async (t) => {
   const { host, events, webhook, acme, others, operator, visitor } = await tenantsHost(t)
-  const held = await lock(t, host.database, 'svc."__svc.webhooks.missing_events"')
+  const held = await lock(t, host.database, 'svc."__svc.webhooks.missed_events"')
   const dryRun = { what: 'missing', since, dryRun: true }
   const calls = Array.from({ length: 40 }, (_, n) =>
     n % 2 === 0

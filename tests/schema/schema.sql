@@ -8,16 +8,16 @@ create table svc."__svc.applications" (
   constraint "__svc.applications_pkey" PRIMARY KEY (name)
 );
 
-create table svc."__svc.attempt_grants" (
+create table svc."__svc.attempt_permits" (
   id uuid not null,
   queue text collate "C" not null,
   recipient text collate "C" not null,
-  granted_at timestamp with time zone not null,
+  permitted_at timestamp with time zone not null,
   begun_by timestamp with time zone not null,
   attempts integer default 1 not null,
-  constraint "__svc.attempt_grants_pkey" PRIMARY KEY (id)
+  constraint "__svc.attempt_permits_pkey" PRIMARY KEY (id)
 );
-CREATE INDEX "__svc.attempt_grants_queue_recipient_begun_by_idx" ON svc."__svc.attempt_grants" USING btree (queue, recipient, begun_by);
+CREATE INDEX "__svc.attempt_permits_queue_recipient_begun_by_idx" ON svc."__svc.attempt_permits" USING btree (queue, recipient, begun_by);
 
 create table svc."__svc.audit" (
   id uuid not null,
@@ -116,7 +116,7 @@ create table svc."__svc.auth.quotas" (
   subject text collate "C" not null,
   period text collate "C" not null,
   period_start timestamp with time zone not null,
-  granted bigint not null,
+  allotted bigint not null,
   constraint "__svc.auth.quotas_period_check" CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'total'::text]))),
   constraint "__svc.auth.quotas_pkey" PRIMARY KEY (subject, period)
 ) with (fillfactor=70);
@@ -162,8 +162,8 @@ CREATE TRIGGER note_tenant AFTER INSERT ON svc."__svc.auth.users" FOR EACH ROW W
 create table svc."__svc.auth.windows" (
   subject text collate "C" not null,
   per_seconds integer not null,
-  granted_at double precision[] default '{}'::double precision[] not null,
-  granted integer[] default '{}'::integer[] not null,
+  allotted_at double precision[] default '{}'::double precision[] not null,
+  allotted integer[] default '{}'::integer[] not null,
   holders uuid[] default '{}'::uuid[] not null,
   held integer[] default '{}'::integer[] not null,
   held_until double precision[] default '{}'::double precision[] not null,
@@ -399,12 +399,12 @@ CREATE INDEX "__svc.webhooks.inbound_log_outcome_id_idx" ON svc."__svc.webhooks.
 CREATE INDEX "__svc.webhooks.inbound_log_source_id_idx" ON svc."__svc.webhooks.inbound_log" USING btree (source, id);
 CREATE INDEX "__svc.webhooks.inbound_log_tenant_id_idx" ON svc."__svc.webhooks.inbound_log" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
 
-create table svc."__svc.webhooks.missing_events" (
+create table svc."__svc.webhooks.missed_events" (
   recovery_id uuid not null,
   n bigint not null,
   event text collate "C" not null,
   event_id text collate "C" not null,
-  constraint "__svc.webhooks.missing_events_pkey" PRIMARY KEY (recovery_id, n)
+  constraint "__svc.webhooks.missed_events_pkey" PRIMARY KEY (recovery_id, n)
 );
 
 create table svc."__svc.webhooks.recent_attempts" (
@@ -518,7 +518,7 @@ create table svc."__svc.work" (
 );
 CREATE INDEX "__svc.work_queue_next_at_idx" ON svc."__svc.work" USING btree (queue, next_at) WHERE (finished_at IS NULL);
 CREATE INDEX "__svc.work_queue_recipient_id_idx" ON svc."__svc.work" USING btree (queue, recipient, id);
-CREATE TRIGGER "__svc.webhooks.delete_missing_events" AFTER DELETE ON svc."__svc.work" REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.webhooks.delete_missing_events"();
+CREATE TRIGGER "__svc.webhooks.delete_missed_events" AFTER DELETE ON svc."__svc.work" REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.webhooks.delete_missed_events"();
 
 create table svc_jobs.bam (
   id uuid default gen_random_uuid() not null,
@@ -746,15 +746,15 @@ create view svc."__svc.webhooks.for_delivery" as
     (ordered OR (rate_limit IS NOT NULL) OR (max_in_flight IS NOT NULL)) AS "isRestricted"
    FROM svc."__svc.webhooks.registrations";
 
-CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_allowances"(holder uuid, late_ms double precision, places jsonb, demands jsonb, at_ms double precision DEFAULT NULL::double precision)
+CREATE OR REPLACE FUNCTION svc."__svc.auth.allot_allowances"(holder uuid, late_ms double precision, places jsonb, demands jsonb, at_ms double precision DEFAULT NULL::double precision)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   now_ms float8;
-  -- Of each place: whether it is a quota, how much is used, how much of that is granted to requests here,
-  -- and whether a request is refused that needed it: then nothing is granted ahead of need.
+  -- Of each place: whether it is a quota, how much is used, how much of that is allotted to requests here,
+  -- and whether a request is refused that needed it: then nothing is allotted ahead of need.
   is_quota boolean[];
   used bigint[];
   wants integer[];
@@ -769,12 +769,12 @@ declare
   reserved integer[];
   cost integer;
   passing integer;
-  granted integer;
+  allotted integer;
   passed integer[];
   all_passed jsonb[] := '{}';
   answers jsonb[] := '{}';
 begin
-  -- A crash of Postgres may lose the grants of the last moments, of limits but not of quotas: a
+  -- A crash of Postgres may undo the allotments of the last moments, of limits but not of quotas: a
   -- request that waits for them need not wait for the disk.
   if not places @? '$[*].period ? (@ != null)' then
     perform set_config('synchronous_commit', 'off', true);
@@ -787,7 +787,7 @@ begin
    where p.seconds is not null and (p.demanded or p.ahead > 0)
    order by p.subject collate "C", p.seconds
       on conflict do nothing;
-  insert into svc."__svc.auth.quotas" (subject, period, period_start, granted)
+  insert into svc."__svc.auth.quotas" (subject, period, period_start, allotted)
   select p.subject, one, '-infinity', 0
     from jsonb_to_recordset(places)
            as p (subject text, period text, periods text[], demanded boolean, ahead integer),
@@ -803,11 +803,11 @@ begin
     join jsonb_to_recordset(places) as p (subject text, period text, periods text[])
       on r.subject = p.subject and r.period = any (coalesce(p.periods, array[p.period]))
    order by r.subject, r.period for update of r;
-  -- Read under the locks, so that a later grant has a later time.
+  -- Read under the locks, so that a later allotment has a later time.
   now_ms := coalesce(at_ms, extract(epoch from clock_timestamp())::float8 * 1000);
 
   select array_agg(p.period is not null order by p.place),
-         array_agg(case when p.period is null then of_window.used else coalesce(of_quota.granted, 0) end
+         array_agg(case when p.period is null then of_window.used else coalesce(of_quota.allotted, 0) end
                    order by p.place),
          array_agg(0),
          array_agg(false)
@@ -816,10 +816,12 @@ begin
            as (subject text, seconds integer, period text, returned integer, stamp float8))
          with ordinality as p (subject, seconds, period, returned, stamp, place)
     left join lateral (
-      -- Without what "grant_of_window" takes back.
+      -- Without what "allotment_of_window" takes back.
       select greatest(0, sum(entry.count)
-               - case when p.stamp + p.seconds * 1000.0 > now_ms then p.returned else 0 end) as used
-        from svc."__svc.auth.windows" as r, unnest(r.granted_at, r.granted) as entry (at, count)
+               - case when p.stamp + p.seconds * 1000.0 > now_ms
+                   then least(p.returned, coalesce(sum(entry.count) filter (where entry.at >= p.stamp), 0))
+                   else 0 end) as used
+        from svc."__svc.auth.windows" as r, unnest(r.allotted_at, r.allotted) as entry (at, count)
        where r.subject = p.subject and r.per_seconds = p.seconds
          and entry.at + r.per_seconds * 1000.0 > now_ms) as of_window on true
     left join svc."__svc.auth.quotas" as of_quota
@@ -843,10 +845,10 @@ begin
       end loop;
       for n in 1 .. cardinality(spots) loop
         cost := case when is_quota[spots[n]] then (need -> 0)::integer else 1 end;
-        granted := greatest(0, passing * cost - reserved[n]);
+        allotted := greatest(0, passing * cost - reserved[n]);
         reserved[n] := greatest(0, reserved[n] - passing * cost);
-        used[spots[n]] := used[spots[n]] + granted;
-        wants[spots[n]] := wants[spots[n]] + granted;
+        used[spots[n]] := used[spots[n]] + allotted;
+        wants[spots[n]] := wants[spots[n]] + allotted;
         is_short[spots[n]] := is_short[spots[n]] or passing < (need -> 1)::integer;
       end loop;
       passed := passed || passing;
@@ -861,10 +863,10 @@ begin
   loop
     if is_short[place.nth] then place.ahead := 0; end if;
     if place.seconds is null then
-      select * into answer from svc."__svc.auth.grant_of_quota"(place.subject, place.period,
+      select * into answer from svc."__svc.auth.allotment_of_quota"(place.subject, place.period,
         coalesce(place.periods, array[place.period]), place.lim, wants[place.nth], place.ahead, place.returned, place.stamp, now_ms);
     else
-      select * into answer from svc."__svc.auth.grant_of_window"(place.subject, place.seconds, place.lim,
+      select * into answer from svc."__svc.auth.allotment_of_window"(place.subject, place.seconds, place.lim,
         holder, late_ms, wants[place.nth], place.ahead, place.held, place.returned, place.stamp,
         now_ms);
     end if;
@@ -875,7 +877,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_of_quota"(whose text, quota_period text, periods text[], lim integer, want integer, wanted_ahead integer, returned integer, returned_stamp double precision, now_ms double precision, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision)
+CREATE OR REPLACE FUNCTION svc."__svc.auth.allotment_of_quota"(whose text, quota_period text, periods text[], lim integer, want integer, wanted_ahead integer, returned integer, returned_stamp double precision, now_ms double precision, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision)
  RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -902,27 +904,27 @@ begin
     retry_ms := valid_ms;
   end if;
   if q.period is null then return; end if;
-  used := case when q.period_start = starts then q.granted else 0 end;
+  used := case when q.period_start = starts then q.allotted else 0 end;
   if returned_stamp >= starts_ms then used := greatest(0, used - returned); end if;
   -- A tenth of what is left: the last ones are taken one by one.
   ahead := greatest(0, least(wanted_ahead, (lim - used - want) / 10));
   used := used + want + ahead;
   update svc."__svc.auth.quotas" as r
-     set period_start = starts, granted = used
+     set period_start = starts, allotted = used
    where r.subject = whose and r.period = quota_period
-     and (r.period_start, r.granted) is distinct from (starts, used);
+     and (r.period_start, r.allotted) is distinct from (starts, used);
   update svc."__svc.auth.quotas" as r
      set period_start = greatest(r.period_start, begun.starts),
-         granted = want + ahead + case when r.period_start < begun.starts then 0
-           when returned_stamp < extract(epoch from r.period_start) * 1000 then r.granted
-           else greatest(0, r.granted - returned) end
+         allotted = want + ahead + case when r.period_start < begun.starts then 0
+           when returned_stamp < extract(epoch from r.period_start) * 1000 then r.allotted
+           else greatest(0, r.allotted - returned) end
     from (select one as period, svc."__svc.auth.period_start"(one, at) as starts
             from unnest(periods) as one where one <> quota_period) as begun
    where r.subject = whose and r.period = begun.period;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.auth.grant_of_window"(whose text, seconds integer, lim integer, holder uuid, late_ms double precision, want integer, wanted_ahead integer, held_here integer, returned integer, returned_stamp double precision, now_ms double precision, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision)
+CREATE OR REPLACE FUNCTION svc."__svc.auth.allotment_of_window"(whose text, seconds integer, lim integer, holder uuid, late_ms double precision, want integer, wanted_ahead integer, held_here integer, returned integer, returned_stamp double precision, now_ms double precision, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision)
  RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -955,29 +957,31 @@ begin
   stamp := now_ms + late_ms;
 
   if returned > 0 then
-    -- The oldest become less: what is used is never counted for less than a window.
-    select array_agg(at order by at), array_agg(count order by at) into w.granted_at, w.granted
-      from unnest(w.granted_at, w.granted) as entry (at, count);
+    -- The oldest of those since `returned_stamp` become less: what is used is never counted for less than a
+    -- window, and what was used before that leaves it in its time.
+    select array_agg(at order by at), array_agg(count order by at) into w.allotted_at, w.allotted
+      from unnest(w.allotted_at, w.allotted) as entry (at, count);
   end if;
-  for i in 1 .. coalesce(cardinality(w.granted_at), 0) loop
-    -- A time far ahead: the clock was set back. What it counts is used at the latest by the end of the
-    -- longest late_ms.
-    if w.granted_at[i] > now_ms + 5000 then
-      w.granted_at[i] := now_ms + 2000;
-      is_changed := true;
-    end if;
-    if w.granted_at[i] + window_ms <= now_ms then continue; end if;
-    less := case when returned_stamp + window_ms > now_ms then least(returned, w.granted[i]) else 0 end;
+  for i in 1 .. coalesce(cardinality(w.allotted_at), 0) loop
+    if w.allotted_at[i] + window_ms <= now_ms then continue; end if;
+    less := case when returned_stamp + window_ms > now_ms and w.allotted_at[i] >= returned_stamp
+      then least(returned, w.allotted[i]) else 0 end;
     if less > 0 then
       returned := returned - less;
-      w.granted[i] := w.granted[i] - less;
+      w.allotted[i] := w.allotted[i] - less;
       is_changed := true;
     end if;
-    if w.granted[i] > 0 then
-      times := times || w.granted_at[i];
-      counts := counts || w.granted[i];
-      used := used + w.granted[i];
-      if floor(w.granted_at[i] / slice_ms) = floor(stamp / slice_ms) then
+    -- A time far ahead: the clock was set back. What it counts is used at the latest by the end of the
+    -- longest late_ms.
+    if w.allotted_at[i] > now_ms + 5000 then
+      w.allotted_at[i] := now_ms + 2000;
+      is_changed := true;
+    end if;
+    if w.allotted[i] > 0 then
+      times := times || w.allotted_at[i];
+      counts := counts || w.allotted[i];
+      used := used + w.allotted[i];
+      if floor(w.allotted_at[i] / slice_ms) = floor(stamp / slice_ms) then
         found_at := cardinality(times);
       end if;
     end if;
@@ -1025,7 +1029,7 @@ begin
   -- Else nothing but times that have passed would be written.
   if not is_changed then return; end if;
   update svc."__svc.auth.windows" as r
-     set granted_at = times, granted = counts, holders = ids, held = amounts, held_until = ends,
+     set allotted_at = times, allotted = counts, holders = ids, held = amounts, held_until = ends,
          unused_after = date_trunc('hour', to_timestamp((now_ms + window_ms) / 1000))
            + interval '2 hours'
    where r.subject = whose and r.per_seconds = seconds;
@@ -1129,7 +1133,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.claim_restricted"(queue_name text, recipients text[], mosts integer[], owner text, begins_within_ms integer, told_grants uuid[], told_after_ms double precision[], told_took_ms double precision[], ended_jobs uuid[], are_probes boolean)
+CREATE OR REPLACE FUNCTION svc."__svc.claim_restricted"(queue_name text, recipients text[], mosts integer[], owner text, begins_within_ms integer, told_permits uuid[], told_after_ms double precision[], told_took_ms double precision[], ended_jobs uuid[], are_probes boolean)
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1155,7 +1159,7 @@ declare
   claimed json;
   jobs json[] := '{}';
   count_claimed int;
-  count_grants int;
+  count_permits int;
   due_by timestamptz;
   wait_until timestamptz;
   -- Whether jobs of the recipient wait, and whether some of them do not wait aside yet.
@@ -1173,7 +1177,7 @@ begin
      where (select true from svc_jobs.job as job
              where job.name = queue_name and job.priority = lane and job.singleton_key = wanted.recipient
                and job.blocked and job.state < 'active' limit 1);
-    if cardinality(told_grants) = 0 and not is_waiting then
+    if cardinality(told_permits) = 0 and not is_waiting then
       answers := answers
         || json_build_object('recipient', wanted.recipient, 'isTold', true, 'isBusy', false);
       continue;
@@ -1201,37 +1205,37 @@ begin
     if its.rate_limit is not null then
       span := its.rate_seconds * interval '1 second';
       on_the_way_ms := least(500 * its.rate_seconds, 1000);
-      if cardinality(told_grants) > 0 then
-        delete from svc."__svc.attempt_grants" as granted
-         where granted.id = any(array(
-                 select id from unnest(told_grants, told_after_ms) as told (id, after_ms)
+      if cardinality(told_permits) > 0 then
+        delete from svc."__svc.attempt_permits" as permitted
+         where permitted.id = any(array(
+                 select id from unnest(told_permits, told_after_ms) as told (id, after_ms)
                   where after_ms is null))
-           and granted.queue = queue_name and granted.recipient = wanted.recipient;
-        update svc."__svc.attempt_grants" as granted
-           set begun_by = least(granted.begun_by, granted.granted_at + interval '1 millisecond'
+           and permitted.queue = queue_name and permitted.recipient = wanted.recipient;
+        update svc."__svc.attempt_permits" as permitted
+           set begun_by = least(permitted.begun_by, permitted.permitted_at + interval '1 millisecond'
                  * (told.after_ms + least(told.took_ms, on_the_way_ms)))
-          from unnest(told_grants, told_after_ms, told_took_ms) as told (id, after_ms, took_ms)
-         where granted.id = told.id and told.after_ms is not null
-           and granted.queue = queue_name and granted.recipient = wanted.recipient;
+          from unnest(told_permits, told_after_ms, told_took_ms) as told (id, after_ms, took_ms)
+         where permitted.id = told.id and told.after_ms is not null
+           and permitted.queue = queue_name and permitted.recipient = wanted.recipient;
       end if;
-      delete from svc."__svc.attempt_grants" as granted
-       where granted.queue = queue_name and granted.recipient = wanted.recipient
-         and granted.begun_by <= clock_timestamp() - span;
-      select its.rate_limit - coalesce(sum(granted.attempts), 0), count(*)
-        into rate_free, count_grants
-        from svc."__svc.attempt_grants" as granted
-       where granted.queue = queue_name and granted.recipient = wanted.recipient;
+      delete from svc."__svc.attempt_permits" as permitted
+       where permitted.queue = queue_name and permitted.recipient = wanted.recipient
+         and permitted.begun_by <= clock_timestamp() - span;
+      select its.rate_limit - coalesce(sum(permitted.attempts), 0), count(*)
+        into rate_free, count_permits
+        from svc."__svc.attempt_permits" as permitted
+       where permitted.queue = queue_name and permitted.recipient = wanted.recipient;
       most := least(most, rate_free);
       -- Few rows stand for many attempts: those of each 200th of the span count until the last ends.
-      if count_grants > 1000 then
+      if count_permits > 1000 then
         with older as (
-          delete from svc."__svc.attempt_grants" as granted
-           where granted.queue = queue_name and granted.recipient = wanted.recipient
-             and granted.granted_at < clock_timestamp() - interval '5 seconds'
-          returning granted_at, begun_by, attempts
+          delete from svc."__svc.attempt_permits" as permitted
+           where permitted.queue = queue_name and permitted.recipient = wanted.recipient
+             and permitted.permitted_at < clock_timestamp() - interval '5 seconds'
+          returning permitted_at, begun_by, attempts
         )
-        insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by, attempts)
-        select gen_random_uuid(), queue_name, wanted.recipient, max(granted_at), max(begun_by), sum(attempts)
+        insert into svc."__svc.attempt_permits" (id, queue, recipient, permitted_at, begun_by, attempts)
+        select gen_random_uuid(), queue_name, wanted.recipient, max(permitted_at), max(begun_by), sum(attempts)
           from older
          group by floor(extract(epoch from begun_by) * 200 / its.rate_seconds);
       end if;
@@ -1299,20 +1303,20 @@ begin
         returning job.*
       ), marked as materialized (
         select claimed.*,
-               case when its.rate_limit is not null then gen_random_uuid() end as grant_id
+               case when its.rate_limit is not null then gen_random_uuid() end as permit_id
           from claimed
-      ), granted as (
-        insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by)
-        select grant_id, queue_name, wanted.recipient, clock_timestamp(),
+      ), permitted as (
+        insert into svc."__svc.attempt_permits" (id, queue, recipient, permitted_at, begun_by)
+        select permit_id, queue_name, wanted.recipient, clock_timestamp(),
                clock_timestamp() + (begins_within_ms + on_the_way_ms) * interval '1 millisecond'
-          from marked where grant_id is not null
+          from marked where permit_id is not null
       )
       select count(*),
              json_agg(json_build_object(
                'id', id, 'data', data, 'retryCount', retry_count, 'retryLimit', retry_limit,
                'groupId', group_id, 'createdOn', extract(epoch from created_on)::float8 * 1000,
                'startedOn', started_on::text,
-               'isRestricted', its.restricted, 'grantId', grant_id)
+               'isRestricted', its.restricted, 'permitId', permit_id)
                order by start_after)
         into count_claimed, claimed from marked;
       jobs := jobs || claimed;
@@ -1321,9 +1325,9 @@ begin
     if rate_free - count_claimed <= 0 then
       -- When so many have left the span that one more may begin.
       select passing.begun_by + span into wait_until
-        from (select granted.begun_by, sum(granted.attempts) over (order by granted.begun_by) as gone
-                from svc."__svc.attempt_grants" as granted
-               where granted.queue = queue_name and granted.recipient = wanted.recipient) as passing
+        from (select permitted.begun_by, sum(permitted.attempts) over (order by permitted.begun_by) as gone
+                from svc."__svc.attempt_permits" as permitted
+               where permitted.queue = queue_name and permitted.recipient = wanted.recipient) as passing
        where passing.gone > count_claimed - rate_free
        order by passing.begun_by limit 1;
     elsif wait_until is null and count_claimed < most and not its.ordered then
@@ -1573,8 +1577,8 @@ begin
      set restricted = false, rate_limit = null, rate_seconds = null, max_in_flight = null,
          ordered = false, changed_by = pg_current_xact_id()
    where known.queue = queue_name and known.recipient = recipient_name and known.restricted;
-  delete from svc."__svc.attempt_grants" as granted
-   where granted.queue = queue_name and granted.recipient = recipient_name;
+  delete from svc."__svc.attempt_permits" as permitted
+   where permitted.queue = queue_name and permitted.recipient = recipient_name;
 end
 $function$;
 
@@ -2418,13 +2422,13 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.webhooks.delete_missing_events"()
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.delete_missed_events"()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  delete from svc."__svc.webhooks.missing_events"
+  delete from svc."__svc.webhooks.missed_events"
    where recovery_id = any(array(select id from deleted));
   return null;
 end

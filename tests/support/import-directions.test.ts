@@ -53,6 +53,7 @@ const refused = [
   ['packages/auth/src/tables/allowances.ts', '../limits/limiter.ts'],
   ['packages/auth/src/guard/lockout/lockout.ts', '../keys/key-cache.ts'],
   ['packages/webhooks/src/outbound/health/disable-and-resume.ts', '../../operations/webhooks.ts'],
+  ['packages/webhooks/src/outbound/recoveries/recover.ts', '../health/disable-and-resume.ts'],
   ['packages/cli/src/program.ts', '../../core/src/core.ts'],
   ['packages/cli/src/program.ts', 'pg-boss'],
   ['packages/console/src/access/sessions.ts', '../calls/keys.ts'],

@@ -86,7 +86,7 @@ create index api_keys_expiring on svc."__svc.auth.api_keys" (id desc) where expi
 -- it puts the commits in order: a process that has read a number has missed no change below it.
 -- `dropped` are the hashes of the keys that were changed last, and `plan:<tenant>`, newest last. A process
 -- forgets those since its last reading, and everything where the list does not reach back that far, or where
--- what it read last was lost, by a failover or a crash. `marks` tell that: a random one for each of `dropped`.
+-- what it read last is undone, by a failover or a crash. `marks` tell that: a random one for each of `dropped`.
 create table svc."__svc.auth.epoch" (
   is_only boolean primary key default true check (is_only),
   epoch bigint not null default 0,
@@ -115,13 +115,13 @@ create index on svc."__svc.auth.failing_prefixes" (expires_at);
 -- Limits and quotas of keys. A process takes allowances from here in portions, ahead of need; see
 -- docs/limits.md for the bounds that this keeps.
 
--- What was granted in the last window of one limit of a key or a tenant.
+-- What was allotted in the last window of one limit of a key or a tenant.
 create table svc."__svc.auth.windows" (
   subject text collate "C" not null,
   per_seconds integer not null,
   -- When allowances count from, in ms since 1970, and how many.
-  granted_at float8[] not null default '{}',
-  granted integer[] not null default '{}',
+  allotted_at float8[] not null default '{}',
+  allotted integer[] not null default '{}',
   -- The processes that hold some ahead of need, how many at most, and until when.
   holders uuid[] not null default '{}',
   held integer[] not null default '{}',
@@ -133,12 +133,12 @@ create table svc."__svc.auth.windows" (
 
 create index on svc."__svc.auth.windows" (unused_after);
 
--- What was granted of a quota in its period.
+-- What was allotted of a quota in its period.
 create table svc."__svc.auth.quotas" (
   subject text collate "C" not null,
   period text collate "C" not null check (period in ('day', 'month', 'total')),
   period_start timestamptz not null,
-  granted bigint not null,
+  allotted bigint not null,
   primary key (subject, period)
 ) with (fillfactor = 70);
 
@@ -160,7 +160,7 @@ create index on svc."__svc.auth.usage" (hour);
 create index on svc."__svc.auth.usage" (tenant, hour);
 
 -- The portion of usage that each process has written last. A portion that is sent again, because
--- the answer was lost, is counted once.
+-- the answer did not arrive, is counted once.
 create table svc."__svc.auth.usage_writers" (
   writer uuid primary key,
   portion bigint not null,

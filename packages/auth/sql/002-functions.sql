@@ -69,12 +69,12 @@ create trigger tell_deleted after delete on svc."__svc.auth.api_keys"
   referencing old table as was
   for each statement execute function svc."__svc.auth.tell_changed_keys"();
 
--- What a process gets of one window. `want`: for requests that wait, as decided by "grant_allowances",
+-- What a process gets of one window. `want`: for requests that wait, as decided by "allot_allowances",
 -- which has locked the row. They use it within `late_ms`, and it counts from then on. `wanted_ahead`:
 -- for later requests, at most. `held_here`: what the process holds ahead of need already. It gives
--- `returned` back of grants since `returned_stamp`, as long as that grant is in the window. `valid_ms`: for
+-- `returned` back of allotments since `returned_stamp`, as long as that allotment is in the window. `valid_ms`: for
 -- how long it may use what it holds.
-create function svc."__svc.auth.grant_of_window"(
+create function svc."__svc.auth.allotment_of_window"(
   whose text, seconds integer, lim integer, holder uuid, late_ms float8,
   want integer, wanted_ahead integer, held_here integer,
   returned integer, returned_stamp float8, now_ms float8,
@@ -111,29 +111,31 @@ begin
   stamp := now_ms + late_ms;
 
   if returned > 0 then
-    -- The oldest become less: what is used is never counted for less than a window.
-    select array_agg(at order by at), array_agg(count order by at) into w.granted_at, w.granted
-      from unnest(w.granted_at, w.granted) as entry (at, count);
+    -- The oldest of those since `returned_stamp` become less: what is used is never counted for less than a
+    -- window, and what was used before that leaves it in its time.
+    select array_agg(at order by at), array_agg(count order by at) into w.allotted_at, w.allotted
+      from unnest(w.allotted_at, w.allotted) as entry (at, count);
   end if;
-  for i in 1 .. coalesce(cardinality(w.granted_at), 0) loop
-    -- A time far ahead: the clock was set back. What it counts is used at the latest by the end of the
-    -- longest late_ms.
-    if w.granted_at[i] > now_ms + 5000 then
-      w.granted_at[i] := now_ms + 2000;
-      is_changed := true;
-    end if;
-    if w.granted_at[i] + window_ms <= now_ms then continue; end if;
-    less := case when returned_stamp + window_ms > now_ms then least(returned, w.granted[i]) else 0 end;
+  for i in 1 .. coalesce(cardinality(w.allotted_at), 0) loop
+    if w.allotted_at[i] + window_ms <= now_ms then continue; end if;
+    less := case when returned_stamp + window_ms > now_ms and w.allotted_at[i] >= returned_stamp
+      then least(returned, w.allotted[i]) else 0 end;
     if less > 0 then
       returned := returned - less;
-      w.granted[i] := w.granted[i] - less;
+      w.allotted[i] := w.allotted[i] - less;
       is_changed := true;
     end if;
-    if w.granted[i] > 0 then
-      times := times || w.granted_at[i];
-      counts := counts || w.granted[i];
-      used := used + w.granted[i];
-      if floor(w.granted_at[i] / slice_ms) = floor(stamp / slice_ms) then
+    -- A time far ahead: the clock was set back. What it counts is used at the latest by the end of the
+    -- longest late_ms.
+    if w.allotted_at[i] > now_ms + 5000 then
+      w.allotted_at[i] := now_ms + 2000;
+      is_changed := true;
+    end if;
+    if w.allotted[i] > 0 then
+      times := times || w.allotted_at[i];
+      counts := counts || w.allotted[i];
+      used := used + w.allotted[i];
+      if floor(w.allotted_at[i] / slice_ms) = floor(stamp / slice_ms) then
         found_at := cardinality(times);
       end if;
     end if;
@@ -181,7 +183,7 @@ begin
   -- Else nothing but times that have passed would be written.
   if not is_changed then return; end if;
   update svc."__svc.auth.windows" as r
-     set granted_at = times, granted = counts, holders = ids, held = amounts, held_until = ends,
+     set allotted_at = times, allotted = counts, holders = ids, held = amounts, held_until = ends,
          unused_after = date_trunc('hour', to_timestamp((now_ms + window_ms) / 1000))
            + interval '2 hours'
    where r.subject = whose and r.per_seconds = seconds;
@@ -197,9 +199,9 @@ as $$
     else date_trunc(quota_period, at, 'utc') end
 $$;
 
--- The same of one quota. What is granted or taken back counts for all `periods`: the plans of a tenant may
--- have several. A grant counts for the periods that have begun by its stamp.
-create function svc."__svc.auth.grant_of_quota"(
+-- The same of one quota. What is allotted or taken back counts for all `periods`: the plans of a tenant may
+-- have several. An allotment counts for the periods that have begun by its stamp.
+create function svc."__svc.auth.allotment_of_quota"(
   whose text, quota_period text, periods text[], lim integer, want integer, wanted_ahead integer,
   returned integer, returned_stamp float8, now_ms float8,
   out ahead integer, out stamp float8, out used bigint, out valid_ms float8, out retry_ms float8
@@ -229,20 +231,20 @@ begin
     retry_ms := valid_ms;
   end if;
   if q.period is null then return; end if;
-  used := case when q.period_start = starts then q.granted else 0 end;
+  used := case when q.period_start = starts then q.allotted else 0 end;
   if returned_stamp >= starts_ms then used := greatest(0, used - returned); end if;
   -- A tenth of what is left: the last ones are taken one by one.
   ahead := greatest(0, least(wanted_ahead, (lim - used - want) / 10));
   used := used + want + ahead;
   update svc."__svc.auth.quotas" as r
-     set period_start = starts, granted = used
+     set period_start = starts, allotted = used
    where r.subject = whose and r.period = quota_period
-     and (r.period_start, r.granted) is distinct from (starts, used);
+     and (r.period_start, r.allotted) is distinct from (starts, used);
   update svc."__svc.auth.quotas" as r
      set period_start = greatest(r.period_start, begun.starts),
-         granted = want + ahead + case when r.period_start < begun.starts then 0
-           when returned_stamp < extract(epoch from r.period_start) * 1000 then r.granted
-           else greatest(0, r.granted - returned) end
+         allotted = want + ahead + case when r.period_start < begun.starts then 0
+           when returned_stamp < extract(epoch from r.period_start) * 1000 then r.allotted
+           else greatest(0, r.allotted - returned) end
     from (select one as period, svc."__svc.auth.period_start"(one, at) as starts
             from unnest(periods) as one where one <> quota_period) as begun
    where r.subject = whose and r.period = begun.period;
@@ -252,13 +254,13 @@ $$;
 -- What a process gets of limits and quotas, for requests that wait and ahead of need.
 --   places: [{ subject, seconds, period, limit, demanded, ahead, held, returned, stamp }]. A limit has
 --     `seconds`, a quota its `period`, and `periods` where it counts for more than its own; `demanded`: a demand names it; the rest is as in
---     "grant_of_window".
+--     "allotment_of_window".
 --   demands: [{ on: [[place, limit, reserved]], needs: [[cost, times]] }], the requests of a key. Each of
 --     them takes one of every limit and its cost of every quota that it is `on`, or nothing of any. What
 --     the process has `reserved` of what it holds is taken first. Places count from 0.
 -- Returns { passed: [[times]], places: [[ahead, stamp, used, valid_ms, retry_ms]] }: how many of each
 -- need pass. Needs are served in their order.
-create function svc."__svc.auth.grant_allowances"(
+create function svc."__svc.auth.allot_allowances"(
   holder uuid, late_ms float8, places jsonb, demands jsonb, at_ms float8 default null
 ) returns jsonb
 language plpgsql
@@ -266,8 +268,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   now_ms float8;
-  -- Of each place: whether it is a quota, how much is used, how much of that is granted to requests here,
-  -- and whether a request is refused that needed it: then nothing is granted ahead of need.
+  -- Of each place: whether it is a quota, how much is used, how much of that is allotted to requests here,
+  -- and whether a request is refused that needed it: then nothing is allotted ahead of need.
   is_quota boolean[];
   used bigint[];
   wants integer[];
@@ -282,12 +284,12 @@ declare
   reserved integer[];
   cost integer;
   passing integer;
-  granted integer;
+  allotted integer;
   passed integer[];
   all_passed jsonb[] := '{}';
   answers jsonb[] := '{}';
 begin
-  -- A crash of Postgres may lose the grants of the last moments, of limits but not of quotas: a
+  -- A crash of Postgres may undo the allotments of the last moments, of limits but not of quotas: a
   -- request that waits for them need not wait for the disk.
   if not places @? '$[*].period ? (@ != null)' then
     perform set_config('synchronous_commit', 'off', true);
@@ -300,7 +302,7 @@ begin
    where p.seconds is not null and (p.demanded or p.ahead > 0)
    order by p.subject collate "C", p.seconds
       on conflict do nothing;
-  insert into svc."__svc.auth.quotas" (subject, period, period_start, granted)
+  insert into svc."__svc.auth.quotas" (subject, period, period_start, allotted)
   select p.subject, one, '-infinity', 0
     from jsonb_to_recordset(places)
            as p (subject text, period text, periods text[], demanded boolean, ahead integer),
@@ -316,11 +318,11 @@ begin
     join jsonb_to_recordset(places) as p (subject text, period text, periods text[])
       on r.subject = p.subject and r.period = any (coalesce(p.periods, array[p.period]))
    order by r.subject, r.period for update of r;
-  -- Read under the locks, so that a later grant has a later time.
+  -- Read under the locks, so that a later allotment has a later time.
   now_ms := coalesce(at_ms, extract(epoch from clock_timestamp())::float8 * 1000);
 
   select array_agg(p.period is not null order by p.place),
-         array_agg(case when p.period is null then of_window.used else coalesce(of_quota.granted, 0) end
+         array_agg(case when p.period is null then of_window.used else coalesce(of_quota.allotted, 0) end
                    order by p.place),
          array_agg(0),
          array_agg(false)
@@ -329,10 +331,12 @@ begin
            as (subject text, seconds integer, period text, returned integer, stamp float8))
          with ordinality as p (subject, seconds, period, returned, stamp, place)
     left join lateral (
-      -- Without what "grant_of_window" takes back.
+      -- Without what "allotment_of_window" takes back.
       select greatest(0, sum(entry.count)
-               - case when p.stamp + p.seconds * 1000.0 > now_ms then p.returned else 0 end) as used
-        from svc."__svc.auth.windows" as r, unnest(r.granted_at, r.granted) as entry (at, count)
+               - case when p.stamp + p.seconds * 1000.0 > now_ms
+                   then least(p.returned, coalesce(sum(entry.count) filter (where entry.at >= p.stamp), 0))
+                   else 0 end) as used
+        from svc."__svc.auth.windows" as r, unnest(r.allotted_at, r.allotted) as entry (at, count)
        where r.subject = p.subject and r.per_seconds = p.seconds
          and entry.at + r.per_seconds * 1000.0 > now_ms) as of_window on true
     left join svc."__svc.auth.quotas" as of_quota
@@ -356,10 +360,10 @@ begin
       end loop;
       for n in 1 .. cardinality(spots) loop
         cost := case when is_quota[spots[n]] then (need -> 0)::integer else 1 end;
-        granted := greatest(0, passing * cost - reserved[n]);
+        allotted := greatest(0, passing * cost - reserved[n]);
         reserved[n] := greatest(0, reserved[n] - passing * cost);
-        used[spots[n]] := used[spots[n]] + granted;
-        wants[spots[n]] := wants[spots[n]] + granted;
+        used[spots[n]] := used[spots[n]] + allotted;
+        wants[spots[n]] := wants[spots[n]] + allotted;
         is_short[spots[n]] := is_short[spots[n]] or passing < (need -> 1)::integer;
       end loop;
       passed := passed || passing;
@@ -374,10 +378,10 @@ begin
   loop
     if is_short[place.nth] then place.ahead := 0; end if;
     if place.seconds is null then
-      select * into answer from svc."__svc.auth.grant_of_quota"(place.subject, place.period,
+      select * into answer from svc."__svc.auth.allotment_of_quota"(place.subject, place.period,
         coalesce(place.periods, array[place.period]), place.lim, wants[place.nth], place.ahead, place.returned, place.stamp, now_ms);
     else
-      select * into answer from svc."__svc.auth.grant_of_window"(place.subject, place.seconds, place.lim,
+      select * into answer from svc."__svc.auth.allotment_of_window"(place.subject, place.seconds, place.lim,
         holder, late_ms, wants[place.nth], place.ahead, place.held, place.returned, place.stamp,
         now_ms);
     end if;

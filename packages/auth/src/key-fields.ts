@@ -4,7 +4,7 @@
  * where it restricts what the key may do to `restrictions.ts`.
  */
 import { Type, type Static } from '@sinclair/typebox'
-import { STORABLE_TEXT, nullable } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable, wordedPattern } from '@svc/core/internal'
 import { Limit, MAX_LIMITS, Quota } from './limit-fields.ts'
 
 export const text = (maxLength: number) =>
@@ -82,7 +82,7 @@ export const importedKeyFields = {
   ),
   keyPrefix: Type.Optional(
     Type.String({
-      pattern: '^[!-~]{1,8}$',
+      pattern: wordedPattern('^[!-~]{1,8}$', '1 to 8 visible ASCII characters'),
       default: 'imported',
       description: 'What is shown of the key: up to 8 visible ASCII characters.',
     }),

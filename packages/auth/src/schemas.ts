@@ -110,9 +110,11 @@ export const keyFilter = {
     Type.Integer({
       minimum: 1,
       maximum: 365,
-      description:
-        'Keys in use that end within so many days and have no successor. Those that were made for no longer are left out.',
+      description: 'Keys in use that end within so many days and have no successor.',
     }),
+  ),
+  lifetimeOverDays: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 365, description: 'Keys that were made for longer.' }),
   ),
   search: Search,
 }

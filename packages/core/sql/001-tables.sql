@@ -181,18 +181,18 @@ create table svc."__svc.pauses" (
 );
 
 -- The right to begin attempts at a recipient with a rate. Those that count for no span any more are
--- deleted as the next ones are granted.
-create table svc."__svc.attempt_grants" (
+-- deleted as the next ones are permitted.
+create table svc."__svc.attempt_permits" (
   id uuid primary key,
   queue text collate "C" not null,
   recipient text collate "C" not null,
-  granted_at timestamptz not null,
+  permitted_at timestamptz not null,
   -- The attempts have begun by then: an upper bound, until the process has told when.
   begun_by timestamptz not null,
   attempts integer not null default 1
 );
 
-create index on svc."__svc.attempt_grants" (queue, recipient, begun_by);
+create index on svc."__svc.attempt_permits" (queue, recipient, begun_by);
 
 -- Work on many jobs for one recipient, which is done in portions and at a pace: what an operator asked for is
 -- answered at once, and holds from then on. See jobs/recipients/work-table.ts.

@@ -883,9 +883,9 @@ create function svc."__svc.claim_restricted"(
   owner text,
   -- The process begins each attempt so soon after it asked, or gives it back.
   begins_within_ms int,
-  -- What the process tells of its grants: how long after it had asked the attempt began (null: it was
+  -- What the process tells of its permits: how long after it had asked the attempt began (null: it was
   -- given back), and how long the attempt took (null: it runs).
-  told_grants uuid[],
+  told_permits uuid[],
   told_after_ms float8[],
   told_took_ms float8[],
   -- Jobs whose attempts have ended there, and are not settled yet: they do not count as attempts.
@@ -918,7 +918,7 @@ declare
   claimed json;
   jobs json[] := '{}';
   count_claimed int;
-  count_grants int;
+  count_permits int;
   due_by timestamptz;
   wait_until timestamptz;
   -- Whether jobs of the recipient wait, and whether some of them do not wait aside yet.
@@ -936,7 +936,7 @@ begin
      where (select true from svc_jobs.job as job
              where job.name = queue_name and job.priority = lane and job.singleton_key = wanted.recipient
                and job.blocked and job.state < 'active' limit 1);
-    if cardinality(told_grants) = 0 and not is_waiting then
+    if cardinality(told_permits) = 0 and not is_waiting then
       answers := answers
         || json_build_object('recipient', wanted.recipient, 'isTold', true, 'isBusy', false);
       continue;
@@ -964,37 +964,37 @@ begin
     if its.rate_limit is not null then
       span := its.rate_seconds * interval '1 second';
       on_the_way_ms := least(500 * its.rate_seconds, 1000);
-      if cardinality(told_grants) > 0 then
-        delete from svc."__svc.attempt_grants" as granted
-         where granted.id = any(array(
-                 select id from unnest(told_grants, told_after_ms) as told (id, after_ms)
+      if cardinality(told_permits) > 0 then
+        delete from svc."__svc.attempt_permits" as permitted
+         where permitted.id = any(array(
+                 select id from unnest(told_permits, told_after_ms) as told (id, after_ms)
                   where after_ms is null))
-           and granted.queue = queue_name and granted.recipient = wanted.recipient;
-        update svc."__svc.attempt_grants" as granted
-           set begun_by = least(granted.begun_by, granted.granted_at + interval '1 millisecond'
+           and permitted.queue = queue_name and permitted.recipient = wanted.recipient;
+        update svc."__svc.attempt_permits" as permitted
+           set begun_by = least(permitted.begun_by, permitted.permitted_at + interval '1 millisecond'
                  * (told.after_ms + least(told.took_ms, on_the_way_ms)))
-          from unnest(told_grants, told_after_ms, told_took_ms) as told (id, after_ms, took_ms)
-         where granted.id = told.id and told.after_ms is not null
-           and granted.queue = queue_name and granted.recipient = wanted.recipient;
+          from unnest(told_permits, told_after_ms, told_took_ms) as told (id, after_ms, took_ms)
+         where permitted.id = told.id and told.after_ms is not null
+           and permitted.queue = queue_name and permitted.recipient = wanted.recipient;
       end if;
-      delete from svc."__svc.attempt_grants" as granted
-       where granted.queue = queue_name and granted.recipient = wanted.recipient
-         and granted.begun_by <= clock_timestamp() - span;
-      select its.rate_limit - coalesce(sum(granted.attempts), 0), count(*)
-        into rate_free, count_grants
-        from svc."__svc.attempt_grants" as granted
-       where granted.queue = queue_name and granted.recipient = wanted.recipient;
+      delete from svc."__svc.attempt_permits" as permitted
+       where permitted.queue = queue_name and permitted.recipient = wanted.recipient
+         and permitted.begun_by <= clock_timestamp() - span;
+      select its.rate_limit - coalesce(sum(permitted.attempts), 0), count(*)
+        into rate_free, count_permits
+        from svc."__svc.attempt_permits" as permitted
+       where permitted.queue = queue_name and permitted.recipient = wanted.recipient;
       most := least(most, rate_free);
       -- Few rows stand for many attempts: those of each 200th of the span count until the last ends.
-      if count_grants > 1000 then
+      if count_permits > 1000 then
         with older as (
-          delete from svc."__svc.attempt_grants" as granted
-           where granted.queue = queue_name and granted.recipient = wanted.recipient
-             and granted.granted_at < clock_timestamp() - interval '5 seconds'
-          returning granted_at, begun_by, attempts
+          delete from svc."__svc.attempt_permits" as permitted
+           where permitted.queue = queue_name and permitted.recipient = wanted.recipient
+             and permitted.permitted_at < clock_timestamp() - interval '5 seconds'
+          returning permitted_at, begun_by, attempts
         )
-        insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by, attempts)
-        select gen_random_uuid(), queue_name, wanted.recipient, max(granted_at), max(begun_by), sum(attempts)
+        insert into svc."__svc.attempt_permits" (id, queue, recipient, permitted_at, begun_by, attempts)
+        select gen_random_uuid(), queue_name, wanted.recipient, max(permitted_at), max(begun_by), sum(attempts)
           from older
          group by floor(extract(epoch from begun_by) * 200 / its.rate_seconds);
       end if;
@@ -1062,20 +1062,20 @@ begin
         returning job.*
       ), marked as materialized (
         select claimed.*,
-               case when its.rate_limit is not null then gen_random_uuid() end as grant_id
+               case when its.rate_limit is not null then gen_random_uuid() end as permit_id
           from claimed
-      ), granted as (
-        insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by)
-        select grant_id, queue_name, wanted.recipient, clock_timestamp(),
+      ), permitted as (
+        insert into svc."__svc.attempt_permits" (id, queue, recipient, permitted_at, begun_by)
+        select permit_id, queue_name, wanted.recipient, clock_timestamp(),
                clock_timestamp() + (begins_within_ms + on_the_way_ms) * interval '1 millisecond'
-          from marked where grant_id is not null
+          from marked where permit_id is not null
       )
       select count(*),
              json_agg(json_build_object(
                'id', id, 'data', data, 'retryCount', retry_count, 'retryLimit', retry_limit,
                'groupId', group_id, 'createdOn', extract(epoch from created_on)::float8 * 1000,
                'startedOn', started_on::text,
-               'isRestricted', its.restricted, 'grantId', grant_id)
+               'isRestricted', its.restricted, 'permitId', permit_id)
                order by start_after)
         into count_claimed, claimed from marked;
       jobs := jobs || claimed;
@@ -1084,9 +1084,9 @@ begin
     if rate_free - count_claimed <= 0 then
       -- When so many have left the span that one more may begin.
       select passing.begun_by + span into wait_until
-        from (select granted.begun_by, sum(granted.attempts) over (order by granted.begun_by) as gone
-                from svc."__svc.attempt_grants" as granted
-               where granted.queue = queue_name and granted.recipient = wanted.recipient) as passing
+        from (select permitted.begun_by, sum(permitted.attempts) over (order by permitted.begun_by) as gone
+                from svc."__svc.attempt_permits" as permitted
+               where permitted.queue = queue_name and permitted.recipient = wanted.recipient) as passing
        where passing.gone > count_claimed - rate_free
        order by passing.begun_by limit 1;
     elsif wait_until is null and count_claimed < most and not its.ordered then
@@ -1350,8 +1350,8 @@ begin
      set restricted = false, rate_limit = null, rate_seconds = null, max_in_flight = null,
          ordered = false, changed_by = pg_current_xact_id()
    where known.queue = queue_name and known.recipient = recipient_name and known.restricted;
-  delete from svc."__svc.attempt_grants" as granted
-   where granted.queue = queue_name and granted.recipient = recipient_name;
+  delete from svc."__svc.attempt_permits" as permitted
+   where permitted.queue = queue_name and permitted.recipient = recipient_name;
 end
 $$;
 

@@ -39,8 +39,8 @@ export const coreShift: TimeShift = {
   async rows(db, seconds) {
     await setJobsBack(db, seconds)
     await db.query(
-      `update svc."__svc.attempt_grants"
-          set granted_at = granted_at - make_interval(secs => $1),
+      `update svc."__svc.attempt_permits"
+          set permitted_at = permitted_at - make_interval(secs => $1),
               begun_by = begun_by - make_interval(secs => $1)`,
       [seconds],
     )

@@ -106,6 +106,7 @@ export { createError, type SvcError, type SvcErrorClass } from './create-error.t
 export { isConnectionError } from './postgres/connection-errors.ts'
 export { isContention, isStatementTimeout } from './postgres/contention.ts'
 export type { Input } from './options/input.ts'
+export { wordedPattern } from './options/patterns.ts'
 export { storableJson, storableText } from './postgres/storable.ts'
 export { orUnavailable, whyNotNow } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'

@@ -5,7 +5,7 @@ import { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 import { sweepEvents } from './events/events-table.ts'
 import { sweepFilterChanges } from './events/filter/filter-changes-table.ts'
 import { CHANGES_KEPT_SECONDS } from './events/filter/known-filters.ts'
-import { sweepGrants } from './jobs/pg-boss/recipient-states-table.ts'
+import { sweepPermits } from './jobs/pg-boss/recipient-states-table.ts'
 import { deleteRetiredJobs } from './jobs/pg-boss/jobs-table.ts'
 import { sweepExpired } from './kv/kv-table.ts'
 import { longestDays, sweepProcesses } from './processes/processes-table.ts'
@@ -43,7 +43,7 @@ export function retentionTasks(db: Db, days: Days): PeriodicTask[] {
       seconds: HOUR,
       run: () => sweepFilterChanges(db, CHANGES_KEPT_SECONDS),
     },
-    { name: 'old grants of attempts', seconds: HOUR, run: () => sweepGrants(db) },
+    { name: 'old permits of attempts', seconds: HOUR, run: () => sweepPermits(db) },
     {
       name: 'jobs of retired subscriptions',
       seconds: HOUR,

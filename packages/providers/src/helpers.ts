@@ -137,7 +137,7 @@ type Compute = (body: string, timestamp: string, request: SentRequest) => string
 
 /**
  * `computePayload` takes text, and a body need not be UTF-8. A body that is not UTF-8 is passed with
- * one character for each byte, and the result is read back in the same way: no byte is lost.
+ * one character for each byte, and the result is read back in the same way: each byte is kept.
  */
 function computed({ sent, timestamp = '' }: Reading, compute: Compute): Uint8Array {
   const { bytes } = sent

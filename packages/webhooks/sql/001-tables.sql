@@ -149,9 +149,9 @@ create table svc."__svc.webhooks.delivery_log.rest"
 
 alter table svc."__svc.webhooks.delivery_log.rest" replica identity full;
 
--- What a recovery of missing deliveries has still to make, in the order of the publishes. Without a
+-- What a recovery of missed events has still to make, in the order of the publishes. Without a
 -- foreign key: checking it took more than half of the time in which a recovery of a million was begun.
-create table svc."__svc.webhooks.missing_events" (
+create table svc."__svc.webhooks.missed_events" (
   recovery_id uuid not null,
   n bigint not null,
   event text collate "C" not null,

@@ -135,21 +135,21 @@ create trigger raise_version_of_deleted after delete on svc."__svc.webhooks.regi
   for each row execute function svc."__svc.webhooks.raise_version"();
 
 -- What belongs to a recovery is deleted with it.
-create function svc."__svc.webhooks.delete_missing_events"() returns trigger
+create function svc."__svc.webhooks.delete_missed_events"() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  delete from svc."__svc.webhooks.missing_events"
+  delete from svc."__svc.webhooks.missed_events"
    where recovery_id = any(array(select id from deleted));
   return null;
 end
 $$;
 
-create trigger "__svc.webhooks.delete_missing_events"
+create trigger "__svc.webhooks.delete_missed_events"
   after delete on svc."__svc.work"
   referencing old table as deleted
-  for each statement execute function svc."__svc.webhooks.delete_missing_events"();
+  for each statement execute function svc."__svc.webhooks.delete_missed_events"();
 
 -- Writes the rows of requests, as a rule in the statement that publishes their events, without their
 -- bodies being sent twice: where the payload of an event is the body of its request, the row takes it from

@@ -65,7 +65,7 @@ export type {
   RecoverManyResult,
   RecoverResult,
   WebhookRecovery,
-} from './operations/recover.ts'
+} from './outbound/recoveries/recover.ts'
 export type {
   EventInFeed,
   EventOfId,

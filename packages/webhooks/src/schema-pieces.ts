@@ -1,12 +1,17 @@
 import { Type } from '@sinclair/typebox'
-import { STORABLE_TEXT } from '@svc/core/internal'
+import { STORABLE_TEXT, wordedPattern } from '@svc/core/internal'
 
 export const closed = { additionalProperties: false }
 /** Of an input: any text may be asked for. */
 export const WebhookId = Type.String({ description: 'Id of the webhook.' })
 export const Uuid = Type.String({ format: 'uuid' })
 export const Time = Type.String({ format: 'date-time' })
-export const EventName = Type.String({ pattern: '^[A-Za-z0-9_.\\-/]{1,200}$' })
+export const EventName = Type.String({
+  pattern: wordedPattern(
+    '^[A-Za-z0-9_.\\-/]{1,200}$',
+    '1 to 200 letters, digits, "_", ".", "-" or "/"',
+  ),
+})
 export const text = (maxLength: number) => Type.String({ maxLength, pattern: STORABLE_TEXT })
 /** Fields of the query for a list that is read in pages. */
 export const paged = {

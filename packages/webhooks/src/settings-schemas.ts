@@ -1,6 +1,6 @@
 /** The settings that a webhook may have besides its URL and its events. */
 import { Type } from '@sinclair/typebox'
-import { STORABLE_TEXT, nullable, type Input } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable, wordedPattern, type Input } from '@svc/core/internal'
 import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers.ts'
 import { MOST_FIELDS } from './outbound/settings/fields.ts'
 import { MAX_ATTEMPTS, MAX_DELAY_SECONDS } from './outbound/settings/retry-schedule.ts'
@@ -49,6 +49,11 @@ const RateLimit = Type.Object(
   { ...closed, description: 'At most `limit` attempts in any span of `perSeconds`.' },
 )
 
+const FIELD = wordedPattern(
+  '^[^.\\u0000]+(?:\\.[^.\\u0000]+)*$',
+  'names with dots between them, without NUL',
+)
+
 const Ordered = Type.Boolean({
   description: 'One delivery at a time, in the order of their commits.',
 })
@@ -91,7 +96,7 @@ const Settings = Type.Object({
     }),
   ),
   fields: nullable(
-    Type.Array(Type.String({ maxLength: 200, pattern: '^[^.\\u0000]+(?:\\.[^.\\u0000]+)*$' }), {
+    Type.Array(Type.String({ maxLength: 200, pattern: FIELD }), {
       maxItems: MOST_FIELDS,
       description:
         'The parts of the payload that its deliveries carry: paths such as customer.name. [] for an empty payload.',

@@ -29,7 +29,7 @@ const RULES = [
   { subject: 'tenant:e', period: 'month', periods: ['day', 'month'], limit: 200 },
 ] as const
 
-t.test('Postgres grants what the model of it grants', async (t) => {
+t.test('Postgres allots what the model of it allots', async (t) => {
   const { app } = await startHost(t)
   const random = seededRandom(7)
   const upTo = (most: number) => Math.floor(random() * (most + 1))
@@ -157,18 +157,21 @@ t.test('Postgres decides by its own clock where none is passed in', async (t) =>
   t.ok((second.answers[0]!.retryMs ?? 0) > 50_000)
 })
 
-t.test('a grant counts for a window after its use, also where the clock is set back', async (t) => {
-  const { app } = await startHost(t)
-  const passedAt = async (now: number) =>
-    (await ask(app, [LIMIT], [[1, 5]], { now, lateMs: 2000 })).passed
-  t.same(await passedAt(START), [5])
-  // Its requests may be admitted until two seconds later: they are in the window for one more.
-  t.same(await passedAt(START - HOUR), [0])
-  t.same(await passedAt(START - HOUR + 2900), [0])
-  t.same(await passedAt(START - HOUR + 3100), [5])
-})
+t.test(
+  'an allotment counts for a window after its use, also where the clock is set back',
+  async (t) => {
+    const { app } = await startHost(t)
+    const passedAt = async (now: number) =>
+      (await ask(app, [LIMIT], [[1, 5]], { now, lateMs: 2000 })).passed
+    t.same(await passedAt(START), [5])
+    // Its requests may be admitted until two seconds later: they are in the window for one more.
+    t.same(await passedAt(START - HOUR), [0])
+    t.same(await passedAt(START - HOUR + 2900), [0])
+    t.same(await passedAt(START - HOUR + 3100), [5])
+  },
+)
 
-t.test('what is given back after it has left the window reduces no later grant', async (t) => {
+t.test('what is given back after it has left the window reduces no later allotment', async (t) => {
   const { app } = await startHost(t)
   const { answers } = await ask(app, [LIMIT], [[1, 2]], { now: START })
   const { stamp } = answers[0]!
@@ -176,6 +179,18 @@ t.test('what is given back after it has left the window reduces no later grant',
   const given = { ...LIMIT, returned: 2, stamp }
   const late = await ask(app, [given], [[1, 1]], { now: START + 1200 })
   t.match(late, { passed: [0], answers: [{ used: 5 }] })
+})
+
+t.test('what is given back leaves older allotments as they are', async (t) => {
+  const { app } = await startHost(t)
+  const place = { ...LIMIT, period: 60, limit: 100 }
+  const at = (seconds: number) => ({ now: START + seconds * 1000 })
+  t.match(await ask(app, [place], [[1, 10]], at(0)), { answers: [{ used: 10 }] })
+  const ahead = await ask(app, [{ ...place, ahead: 10 }], [[1, 5]], at(30))
+  t.match(ahead, { passed: [5], answers: [{ ahead: 10, used: 25 }] })
+  const given = { ...place, returned: 10, stamp: ahead.answers[0]!.stamp }
+  t.match(await ask(app, [given], [], at(31)), { answers: [{ used: 15 }] })
+  t.match(await ask(app, [place], [], at(61)), { answers: [{ used: 5 }] })
 })
 
 t.test('of a quota each request gets all that it needs, or nothing', async (t) => {

@@ -52,6 +52,31 @@ t.test(
   },
 )
 
+t.test('a key below its limit is never refused, whether it comes in bursts or not', (t) => {
+  const rows: [limit: number, period: number, burst: number][] = [
+    [100, 3600, 1],
+    [1000, 3600, 10],
+    [1000, 86_400, 20],
+  ]
+  for (const [limit, period, burst] of rows) {
+    const stage = new LimiterStage()
+    const hosts = ['one', 'two', 'three'].map((name) => stage.start(name))
+    const lists = hosts.map((host) => host.listOf([{ subject: 'key:a', period, limit }]))
+    const everyMs = Math.ceil((period * 1000 * burst) / (limit * 0.95))
+    // Two windows.
+    for (let n = 0; n < (2 * limit) / burst; n++) {
+      const from = stage.now
+      const list = lists[n % 3]!
+      const decisions = hosts[n % 3]!.ask(...Array.from({ length: burst }, () => list))
+      const isPassed = decisions.every((decision) => decision === 'passed')
+      t.ok(isPassed, `burst ${n} of ${burst}, of ${limit} in ${period} s`)
+      if (!isPassed) break
+      stage.pass(everyMs - (stage.now - from))
+    }
+  }
+  t.end()
+})
+
 t.test('a request that waits is decided by the meter that is in use when it is answered', (t) => {
   const stage = new LimiterStage()
   const host = stage.start('host')

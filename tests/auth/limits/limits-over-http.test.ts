@@ -33,7 +33,7 @@ t.test('a request over a limit is a 429 that says when to come again', async (t)
   t.equal(status, 429)
   t.match(body, { statusCode: 429, code: 'SVC_AUTH_RATE_LIMITED', error: 'Too Many Requests' })
   const retryAfter = Number(headers['retry-after'])
-  // The window, and a moment in which the last grant may be used.
+  // The window, and a moment in which the last allotment may be used.
   t.ok(retryAfter > 50 && retryAfter <= 61, `${retryAfter}`)
   t.match(headers['ratelimit'], /^"3-per-60s";r=0;t=\d+$/)
 })
@@ -77,8 +77,8 @@ t.test('the requests of one moment share a statement', async (t) => {
   for (const key of keys) await host.ask('GET', '/me', { key })
   const { texts } = watchStatements(host.app)
   await Promise.all(keys.map((key) => host.ask('GET', '/me', { key })))
-  const statements = texts.filter((text) => text.includes('grant_allowances')).length
-  // What is granted too late on a busy machine is asked for again, for all of them at once.
+  const statements = texts.filter((text) => text.includes('allot_allowances')).length
+  // What is allotted too late on a busy machine is asked for again, for all of them at once.
   t.ok(statements >= 1 && statements <= 6, `${statements}`)
 })
 

@@ -17,7 +17,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** A limiter whose Postgres grants all, with fractions as its clock has them. */
+/** A limiter whose Postgres allots all, with fractions as its clock has them. */
 function startLimiter() {
   const clock = { now: 1000 }
   const due: (() => void)[] = []

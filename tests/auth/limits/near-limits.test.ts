@@ -110,9 +110,9 @@ t.test('among thousands of tenants those that use the most are compared', async 
     auth: { plans: { small: { tenantQuota } }, planOf: () => 'small' },
   })
   await app.svc.database.query(
-    `insert into svc."__svc.auth.quotas" (subject, period, period_start, granted)
-     select 'tenant:' || name, 'month', svc."__svc.auth.period_start"('month', now()), granted
-       from (select 'a' || n, 1 from generate_series(1, 1500) as n union all select 'zoo', 90) as of (name, granted)`,
+    `insert into svc."__svc.auth.quotas" (subject, period, period_start, allotted)
+     select 'tenant:' || name, 'month', svc."__svc.auth.period_start"('month', now()), allotted
+       from (select 'a' || n, 1 from generate_series(1, 1500) as n union all select 'zoo', 90) as of (name, allotted)`,
   )
   t.match((await app.svc.auth.nearLimits()).tenants, [{ tenant: 'zoo', used: 90, share: 0.9 }])
 })

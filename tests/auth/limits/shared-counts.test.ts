@@ -32,8 +32,8 @@ for (const [name, [high, low]] of Object.entries(lowered)) {
       [/;r=0(;|$)/, /;r=2(;|$)/],
       'each says what is left of its own limit',
     )
-    // What is granted too late on a busy machine is requested again.
-    const statements = texts.filter((text) => text.includes('grant_allowances'))
+    // What is allotted too late on a busy machine is requested again.
+    const statements = texts.filter((text) => text.includes('allot_allowances'))
     t.ok(statements.length <= 20, `${statements.length} statements`)
   })
 }
@@ -62,7 +62,7 @@ t.test('the requests of two limits are decided by as many statements, in any ord
   t.end()
 })
 
-t.test('a request with a lower limit uses nothing that was granted under a higher one', (t) => {
+t.test('a request with a lower limit uses nothing that was allotted under a higher one', (t) => {
   const stage = new LimiterStage()
   const [here, there] = [stage.start('here'), stage.start('there')]
   const high = here.listOf([rule(1000)])
@@ -150,7 +150,7 @@ t.test('a request with the old limit that waits while the limit is raised is dec
   t.end()
 })
 
-t.test('what is granted too late is given back and granted again', (t) => {
+t.test('what is allotted too late is given back and allotted again', (t) => {
   const stage = new LimiterStage()
   const host = stage.start('host')
   stage.tookMs = 600

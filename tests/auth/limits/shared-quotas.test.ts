@@ -68,7 +68,7 @@ t.test('a slow refusal is asked for once', (t) => {
   t.end()
 })
 
-t.test('what a quota grants to a request that a limit refuses is given back', (t) => {
+t.test('what a quota allots to a request that a limit refuses is given back', (t) => {
   const stage = new LimiterStage()
   const [here, there] = [stage.start('here'), stage.start('there')]
   const limits = [{ subject: 'key:a', period: 3600, limit: 1 }]

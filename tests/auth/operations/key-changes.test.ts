@@ -57,14 +57,17 @@ t.test('changing a key to wrong values is a 400 with the reason', async (t) => {
     [{ enabled: null }, /enabled/],
     [{ enabled: 'yes' }, /enabled/],
     [{ metadata: { a: 1 } }, /metadata/],
-    [{ metadata: { a: '\ud800' } }, /metadata\/a must match pattern/],
-    [{ metadata: { 'a\udfff': '' } }, /metadata: its name "a.*" must match pattern/],
+    [
+      { metadata: { a: '\ud800' } },
+      /metadata\/a must be text without NUL and half of a surrogate pair/,
+    ],
+    [{ metadata: { 'a\udfff': '' } }, /metadata: its name "a.*" must be text without NUL/],
     [{ metadata: { '': '' } }, /metadata: its name "" must NOT have fewer than 1 characters/],
     [
       { metadata: { ['k'.repeat(101)]: '' } },
       /metadata: its name "k+" must NOT have more than 100/,
     ],
-    [{ label: 'half of a pair: \ud800' }, /label must match pattern/],
+    [{ label: 'half of a pair: \ud800' }, /label must be text without NUL/],
     [{ metadata: { a: { b: 'c' } } }, /metadata/],
     [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [i, ''])) }, /50/],
     [{ allowedIps: [] }, /allowedIps/],
@@ -187,6 +190,34 @@ t.test('roles and namespaces of a key are resolved by the host that reads the ke
   ])
   t.same((await other.ask('GET', '/_auth/me', { key })).body.scopes.length, 4)
 })
+
+t.test(
+  'keys that end soon are listed, also without those that were made for a short time',
+  async (t) => {
+    const { app, ask, makeKey, endKey } = await startHost(t, { auth, after })
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+    const long = await makeKey({ expiresAt: inDays(3) })
+    await app.svc.database.query(
+      `update svc."__svc.auth.api_keys" set created_at = now() - interval '90 days' where id = $1`,
+      [long.id],
+    )
+    const short = await makeKey({ expiresAt: inDays(3) })
+    await makeKey({ expiresAt: inDays(9) })
+    await makeKey()
+    const ended = await makeKey({ expiresAt: inDays(3) })
+    await endKey(ended.id)
+    const disabled = await makeKey({ expiresAt: inDays(3) })
+    await ask('PATCH', `/_auth/keys/${disabled.id}`, { body: { enabled: false } })
+    const rotated = await makeKey({ expiresAt: inDays(3) })
+    const successor = await ask('POST', `/_auth/keys/${rotated.id}/rotate`)
+    const idsOf = async (query: string) =>
+      (await ask('GET', `/_auth/keys?${query}`)).body.map(({ id }: { id: string }) => id)
+
+    t.same(await idsOf('expiresWithinDays=7'), [successor.body.id, short.id, long.id])
+    t.same(await idsOf('expiresWithinDays=7&lifetimeOverDays=7'), [long.id])
+    t.same(await idsOf('expiresWithinDays=2'), [])
+  },
+)
 
 t.test('keys are listed by user, prefix, state and last use', async (t) => {
   const { app, ask, makeKey, endKey } = await startHost(t, { auth, after })

@@ -1,5 +1,5 @@
 /**
- * What `grant_allowances` does in Postgres, in memory and with a clock that is passed in: a model of
+ * What `allot_allowances` does in Postgres, in memory and with a clock that is passed in: a model of
  * processes then needs no database. A test compares the two.
  */
 import {
@@ -28,7 +28,7 @@ interface Window {
 
 interface Quota {
   start: number
-  granted: number
+  allotted: number
 }
 
 interface Terms {
@@ -54,10 +54,10 @@ export class Ledger {
           return costAt(place) === 0 ? least : Math.min(least, Math.trunc(left / costAt(place)))
         }, times)
         for (const [n, { place }] of on.entries()) {
-          const granted = Math.max(0, passing * costAt(place) - reserved[n]!)
+          const allotted = Math.max(0, passing * costAt(place) - reserved[n]!)
           reserved[n] = Math.max(0, reserved[n]! - passing * costAt(place))
-          used[place]! += granted
-          wants[place]! += granted
+          used[place]! += allotted
+          wants[place]! += allotted
           isShort[place] ||= passing < times
         }
         return passing
@@ -67,8 +67,8 @@ export class Ledger {
     const answers = places.map((asked, n) => {
       const place = isShort[n] ? { ...asked, ahead: 0 } : asked
       return isQuota(place)
-        ? this.#grantOfQuota(place, wants[n]!, now)
-        : this.#grantOfWindow(place, wants[n]!, terms)
+        ? this.#allotmentOfQuota(place, wants[n]!, now)
+        : this.#allotmentOfWindow(place, wants[n]!, terms)
     })
     return { passed, places: answers }
   }
@@ -76,14 +76,16 @@ export class Ledger {
   #used(place: Place, now: number): number {
     if (isQuota(place)) {
       const row = this.#quotas.get(idOf(place))
-      return row && row.start >= startOf(String(place.period), now) ? row.granted : 0
+      return row && row.start >= startOf(String(place.period), now) ? row.allotted : 0
     }
     const entries = this.#windows.get(idOf(place))?.entries ?? []
     const inWindow = entries.filter(({ at }) => at + windowMsOf(place) > now)
-    return Math.max(0, sumOf(inWindow.map(({ count }) => count)) - returnedOf(place, now))
+    const since = inWindow.filter(({ at }) => at >= place.stamp)
+    const [all, most] = [inWindow, since].map((some) => sumOf(some.map(({ count }) => count)))
+    return Math.max(0, all! - Math.min(returnedOf(place, now), most!))
   }
 
-  #grantOfWindow(place: Place, want: number, { holder, lateMs, now }: Terms): PlaceAnswer {
+  #allotmentOfWindow(place: Place, want: number, { holder, lateMs, now }: Terms): PlaceAnswer {
     const { limit, held } = place
     const stored = this.#windows.get(idOf(place))
     if (stored === undefined && want === 0 && place.ahead === 0 && !place.demanded) return NOTHING
@@ -95,15 +97,15 @@ export class Ledger {
     let returned = returnedOf(place, now)
     if (place.returned > 0) row.entries.sort((one, other) => one.at - other.at)
     for (const entry of row.entries) {
+      if (entry.at + windowMs <= now) continue
+      const less = entry.at >= place.stamp ? Math.min(returned, entry.count) : 0
+      if (less > 0) isChanged = true
+      returned -= less
+      entry.count -= less
       if (entry.at > now + 5000) {
         entry.at = now + 2000
         isChanged = true
       }
-      if (entry.at + windowMs <= now) continue
-      const less = Math.min(returned, entry.count)
-      if (less > 0) isChanged = true
-      returned -= less
-      entry.count -= less
     }
     row.entries = row.entries.filter(({ at, count }) => at + windowMs > now && count > 0)
     const used = sumOf(row.entries.map(({ count }) => count))
@@ -144,11 +146,11 @@ export class Ledger {
     return { ahead, stamp, used: used + want + ahead, validMs, retryMs }
   }
 
-  #grantOfQuota(place: Place, want: number, now: number): PlaceAnswer {
+  #allotmentOfQuota(place: Place, want: number, now: number): PlaceAnswer {
     const { limit, returned } = place
     const period = String(place.period)
     const isNew = !this.#quotas.has(idOf(place))
-    const row = this.#quotas.get(idOf(place)) ?? { start: -Infinity, granted: 0 }
+    const row = this.#quotas.get(idOf(place)) ?? { start: -Infinity, allotted: 0 }
     const start = Math.max(row.start, startOf(period, now))
     const end = endOf(period, start)
     const validMs = end === null ? null : end - now
@@ -156,25 +158,28 @@ export class Ledger {
     const stamp = Math.max(start, ...periods.map((one) => startOf(one, now)))
     const times = { stamp, validMs, retryMs: validMs }
     if (isNew && !place.demanded && place.ahead === 0) return { ...times, ahead: 0, used: 0 }
-    let used = row.start === start ? row.granted : 0
+    let used = row.start === start ? row.allotted : 0
     if (place.stamp >= start) used = Math.max(0, used - returned)
     const ahead = Math.max(0, Math.min(place.ahead, Math.trunc((limit - used - want) / 10)))
     used += want + ahead
-    this.#quotas.set(idOf(place), { start, granted: used })
+    this.#quotas.set(idOf(place), { start, allotted: used })
     for (const other of periods.filter((one) => one !== period)) {
       const id = idOf({
         subject: place.subject,
         period: other as NonNullable<Place['periods']>[number],
       })
-      const known = this.#quotas.get(id) ?? { start: -Infinity, granted: 0 }
+      const known = this.#quotas.get(id) ?? { start: -Infinity, allotted: 0 }
       const begins = startOf(other, now)
       const before =
         known.start < begins
           ? 0
           : place.stamp < known.start
-            ? known.granted
-            : Math.max(0, known.granted - returned)
-      this.#quotas.set(id, { start: Math.max(known.start, begins), granted: before + want + ahead })
+            ? known.allotted
+            : Math.max(0, known.allotted - returned)
+      this.#quotas.set(id, {
+        start: Math.max(known.start, begins),
+        allotted: before + want + ahead,
+      })
     }
     return { ...times, ahead, used }
   }

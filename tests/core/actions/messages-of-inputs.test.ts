@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
+import { Search, Tenant, TenantFilter } from '@svc/core/internal'
 import { checkedInput } from '../../../packages/core/src/actions/validate-input.ts'
 
 t.test('an error of a name in an object says which name it is', async (t) => {
@@ -16,6 +17,31 @@ t.test('an error of a name in an object says which name it is', async (t) => {
     [{ a: 1 }, 'input/headers/a must be string'],
   ]
   for (const [headers, message] of rows) t.throws(() => check({ headers }), { message })
+})
+
+t.test('an error of a pattern says in words what is allowed', async (t) => {
+  const check = checkedInput(
+    Type.Partial(
+      Type.Object({
+        tenant: Tenant,
+        of: TenantFilter,
+        search: Search,
+        other: Type.String({ pattern: '^a$' }),
+      }),
+    ),
+  )
+  const tenant = '1 to 64 letters, digits, "_", ".", ":" or "-"'
+  const rows: [input: object, message: string][] = [
+    [{ tenant: 'a b' }, `input/tenant must be ${tenant}`],
+    [{ tenant: '' }, `input/tenant must be ${tenant}`],
+    [{ of: 'a b' }, `input/of must be ${tenant}, or empty`],
+    [
+      { search: '!' },
+      'input/search must be text with a letter or a digit, without NUL and half of a surrogate pair',
+    ],
+    [{ other: 'b' }, 'input/other must match pattern "^a$"'],
+  ]
+  for (const [input, message] of rows) t.throws(() => check(input), { message })
 })
 
 t.test(

@@ -520,11 +520,11 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
     recipient: 'webhook',
     startedOn: '1970-01-01',
     recipientVersion: { version: 'v1', askedAt: Number },
-    grant: { id: null, askedAt: Number },
+    permit: { id: null, askedAt: Number },
     published: { payload: '{"id":"b"}', publishedAt: new Date(1000), traceContext: '00-1-2-01' },
   })
   const [mail] = published.claimed.get('mail') ?? []
-  t.equal(mail?.grant, undefined)
+  t.equal(mail?.permit, undefined)
   const hasRecipient = Object.hasOwn(mail?.data as object, 'recipient')
   t.notOk(hasRecipient, 'a job of a subscription has no recipient')
 })

@@ -7,7 +7,7 @@ type Recovery = NonNullable<Worker['recovery']>
 /** Of a worker that keeps no rows. */
 export const NO_RECOVERY: Recovery = {
   recordDiscarded: async () => {},
-  recoverMissing: async () => ({ done: 0, isFinished: true }),
+  recoverMissed: async () => ({ done: 0, isFinished: true }),
 }
 
 export const RETRY = {

@@ -59,7 +59,7 @@ t.test('after a limit is raised or removed, waiting deliveries are sent', async 
   t.same(new Set(numbersOf(await receiver.waitFor(12))), new Set(upTo(12)))
   await publishAll(host, 12, 14)
   await receiver.waitFor(14)
-  const { rows } = await host.app.svc.database.query('select from svc."__svc.attempt_grants"')
+  const { rows } = await host.app.svc.database.query('select from svc."__svc.attempt_permits"')
   t.equal(rows.length, 0)
 })
 
@@ -124,7 +124,7 @@ t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
   const leftOf = async () => {
     const { rows } = await core.db.query(
       `select (select count(*) from svc_jobs.job where singleton_key = $1)::int as jobs,
-              (select count(*) from svc."__svc.attempt_grants")::int as grants,
+              (select count(*) from svc."__svc.attempt_permits")::int as permits,
               (select count(*) from svc."__svc.recipient_states" where restricted)::int as recipients`,
       [id],
     )
@@ -132,7 +132,7 @@ t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
   }
   t.same(await until(leftOf, (left) => Object.values(left).every((count) => count === 0)), {
     jobs: 0,
-    grants: 0,
+    permits: 0,
     recipients: 0,
   })
   t.equal(receiver.received.length, 1)

@@ -4,7 +4,7 @@ import type { Stats } from '@svc/webhooks'
 import { useCore, type Db } from '@svc/core/internal'
 import { openReceiver } from '../../support/receiver.ts'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/delivery-queue.ts'
-import { THE_PROCESS } from '../../../packages/webhooks/src/operations/caller.ts'
+import { THE_PROCESS } from '../../../packages/webhooks/src/caller.ts'
 import { statsOperation } from '../../../packages/webhooks/src/operations/stats.ts'
 import {
   eraseStats,

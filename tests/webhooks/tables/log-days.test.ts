@@ -12,7 +12,10 @@ import {
   type LogRow,
 } from '../../../packages/webhooks/src/tables/delivery-log.ts'
 import { findDelivery, listLogRows } from '../../../packages/webhooks/src/tables/delivery-lists.ts'
-import { findMissing, insertMissing } from '../../../packages/webhooks/src/tables/missing-events.ts'
+import {
+  findMissed,
+  insertMissed,
+} from '../../../packages/webhooks/src/outbound/recoveries/missed-events.ts'
 import type { DeliveryFilter } from '@svc/webhooks'
 import { nodesOf } from '../../support/query-plans.ts'
 import { startHost } from '../support/host.ts'
@@ -184,7 +187,7 @@ t.test('no statement locks more days than a span has, however long the log is ke
      values ('order.created', 'late', '1', $1), ('order.created', 'never', '1', $1)`,
     [at(50.9)],
   )
-  const missing = await findMissing(counting, slice, 10)
+  const missing = await findMissed(counting, slice, 10)
   t.same(missing, [{ name: 'order.created', id: 'never' }], 'one was delivered a day later')
   t.equal((await listLogRows(counting, 2000, { webhookId: WEBHOOK })).length, 3)
   t.equal((await listLogRows(counting, 2000, { limit: 1 })).length, 1)
@@ -197,7 +200,7 @@ t.test('no statement locks more days than a span has, however long the log is ke
     await db.query('commit')
     t.ok(days <= 31 + 5, `${what}: a month, with the ends of its spans, of ${days} days`)
   }
-  await within('insertMissing', () => insertMissing(db, WEBHOOK, slice, '0'), 1)
+  await within('insertMissed', () => insertMissed(db, WEBHOOK, slice, '0'), 1)
   await within('of a delivery', () => findDelivery(db, 2000, WEBHOOK, old.deliveryId), {
     id: old.id,
   })

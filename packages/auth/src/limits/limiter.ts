@@ -96,7 +96,7 @@ export class Limiter {
       return
     }
     for (const { meter } of membersOf(list)) {
-      if (meter.held < meter.costOf(cost)) meter.missed(meter.costOf(cost))
+      if (meter.held < meter.costOf(cost)) meter.waited(meter.costOf(cost))
     }
     this.#wait({ list, cost, until: now + LONGEST_WAIT_MS, settle })
   }
@@ -143,7 +143,7 @@ export class Limiter {
     return this.#waiting.size === 0 && this.#low.size === 0 && this.#statements === 0
   }
 
-  /** What was granted to this process and not used: it holds it, or is about to give it back. */
+  /** What was allotted to this process and not used: it holds it, or is about to give it back. */
   heldOf(subject: string, period: Period): number {
     const meter = this.#meters.find(subject, period)
     return meter ? meter.held + meter.returned : 0
@@ -236,10 +236,10 @@ export class Limiter {
     else this.#wait(request)
   }
 
-  /** Meters may still use what they hold. What the failed statement may have granted lapses. */
+  /** Meters may still use what they hold. What the failed statement may have allotted lapses. */
   #failed(statement: Statement, now: number): void {
     this.#pausedUntil = now + PAUSE_MS
-    // The row of the former holder covers all that this process has, or may have been granted.
+    // The row of the former holder covers all that this process has, or may have been allotted.
     this.#holder = this.#parts.newHolder()
     const waiting = [...statement.failed(now), ...[...this.#waiting.values()].flat()]
     this.#waiting.clear()
@@ -247,7 +247,7 @@ export class Limiter {
   }
 }
 
-/** Four times the usual duration of a statement, so that what it grants is rarely too late. */
+/** Four times the usual duration of a statement, so that what it allots is rarely too late. */
 function nextLateMs(lateMs: number, tookMs: number): number {
   const wanted = tookMs * 4
   const next = wanted > lateMs ? wanted : lateMs - Math.ceil((lateMs - wanted) / 10)

@@ -16,7 +16,7 @@ const FIRST_AT_MOST = 64
 /** A process that requests allowances more often holds more of them, and fewer when more seldom. */
 const OFTEN_MS = 5000
 const SELDOM_MS = 20_000
-/** How long no allowances are requested ahead of need after none were granted. */
+/** How long no allowances are requested ahead of need after none were allotted. */
 const MORE_AHEAD_MS = 1000
 /** For how long a refusal of Postgres is believed: another process can give something back. */
 const KNOWN_MS = 30_000
@@ -42,12 +42,12 @@ export class Meter extends SlidingLog {
   usedAt = 0
   /** `null`: for ever. */
   #heldUntil: number | null = 0
-  /** The last grant ahead of need, which is used after those before it. */
-  #granted = 0
-  #grantStamp = 0
-  /** The oldest grant that `returned` is of, or some of what is held. `null`: that one. */
+  /** The last allotment ahead of need, which is used after those before it. */
+  #allotted = 0
+  #allottedStamp = 0
+  /** The oldest allotment that `returned` is of, or some of what is held. `null`: that one. */
   #oldestStamp: number | null = null
-  /** How many to hold ahead of need, before the limit bounds it. 0: the last answer granted too few. */
+  /** How many to hold ahead of need, before the limit bounds it. 0: the last answer allotted too few. */
   #target = 1
   #askedAt = 0
   /** By the last answer: of a quota what all processes had used or held, of a limit what the others had. */
@@ -81,7 +81,7 @@ export class Meter extends SlidingLog {
   }
 
   /**
-   * A request has that limit. Nothing that was granted under a higher one is used for it. A higher
+   * A request has that limit. Nothing that was allotted under a higher one is used for it. A higher
    * limit is requested for once no request with the lower one has passed for a while.
    */
   use(terms: Terms, now: number): void {
@@ -116,8 +116,8 @@ export class Meter extends SlidingLog {
   }
 
   /**
-   * Allowances that were reserved, or were granted of a quota, and are not used. `under`: the limit that
-   * they were granted for.
+   * Allowances that were reserved, or were allotted of a quota, and are not used. `under`: the limit that
+   * they were allotted for.
    */
   putBack(count: number, under: number, now: number): void {
     if (count === 0 || this.isOverBy(now)) return
@@ -139,7 +139,7 @@ export class Meter extends SlidingLog {
   }
 
   /** Requests had to wait, so the process held too few allowances ahead of need. */
-  missed(cost: number): void {
+  waited(cost: number): void {
     this.#target = Math.max(this.ahead * 2, cost * 2)
   }
 
@@ -166,7 +166,7 @@ export class Meter extends SlidingLog {
       ahead: isUnused || returned > 0 ? 0 : wanted,
       held,
       returned,
-      stamp: this.#oldestStamp ?? this.#grantStamp,
+      stamp: this.#oldestStamp ?? this.#allottedStamp,
     }
   }
 
@@ -177,9 +177,9 @@ export class Meter extends SlidingLog {
     this.#heldUntil = validMs === null ? null : Math.floor(sentAt + validMs)
     if (ahead > 0) {
       if (this.returned === 0) this.#oldestStamp = this.held === 0 ? null : this.heldStamp
-      this.#grantStamp = stamp
+      this.#allottedStamp = stamp
       this.held += ahead
-      this.#granted = ahead
+      this.#allotted = ahead
       // Meanwhile a request with a lower limit came.
       if (place.limit > this.limit) this.release()
     }
@@ -188,7 +188,7 @@ export class Meter extends SlidingLog {
     this.#target = ahead < place.ahead && this.held * 2 < this.ahead ? 0 : Math.max(1, this.#target)
   }
 
-  /** A statement without an answer may have granted something. None of it is used. */
+  /** A statement without an answer may have allotted something. None of it is used. */
   failed(): void {
     this.state = 'kept'
   }
@@ -202,7 +202,7 @@ export class Meter extends SlidingLog {
     this.toReturn(held, this.heldStamp)
   }
 
-  /** Gives back what was granted to requests that were answered too late. */
+  /** Gives back what was allotted to requests that were answered too late. */
   giveBack(count: number, stamp: number): void {
     this.#used = Math.max(0, this.#used - count)
     this.toReturn(count, stamp)
@@ -210,7 +210,7 @@ export class Meter extends SlidingLog {
 
   /** The next statement gives so many back. */
   private toReturn(count: number, stamp: number): void {
-    const oldest = this.#oldestStamp ?? this.#grantStamp
+    const oldest = this.#oldestStamp ?? this.#allottedStamp
     // What was to be returned until now is of a period that has ended.
     if (this.isQuota && stamp > oldest) this.returned = 0
     if (count === 0) return
@@ -257,12 +257,14 @@ export class Meter extends SlidingLog {
     return this.#freeAt === null ? null : Math.max(0, this.#freeAt - now)
   }
 
-  /** The oldest grant that what it holds is of. */
+  /** The oldest allotment that what it holds is of. */
   private get heldStamp(): number {
-    return this.held <= this.#granted ? this.#grantStamp : (this.#oldestStamp ?? this.#grantStamp)
+    return this.held <= this.#allotted
+      ? this.#allottedStamp
+      : (this.#oldestStamp ?? this.#allottedStamp)
   }
 
-  /** How many to hold ahead of need: at most a tenth of the limit, which is what Postgres grants in all. */
+  /** How many to hold ahead of need: at most a tenth of the limit, which is what Postgres allots in all. */
   private get ahead(): number {
     const { limit } = this.terms
     if (limit <= MAX_EXACT) return 0
@@ -279,7 +281,7 @@ export class Meter extends SlidingLog {
     return this.held > 0 && !this.isQuota && this.isOverBy(now + this.holdMs / 3)
   }
 
-  /** For how long it may use what it holds, as "__svc.auth.grant_of_window" has it. */
+  /** For how long it may use what it holds, as "__svc.auth.allotment_of_window" has it. */
   private get holdMs(): number {
     const { windowMs } = this.terms
     return Math.min(windowMs, Math.max(60_000, Math.min(windowMs / 12, 300_000)))
@@ -297,13 +299,13 @@ export class Meter extends SlidingLog {
     return this.isQuota ? this.#used - this.held : this.#used + this.count
   }
 
-  /** Whether Postgres would not grant as many beside those held, as far as this process knows. */
+  /** Whether Postgres would not allot as many beside those held, as far as this process knows. */
   private isKnownToLack(limit: number, cost: number, now: number): boolean {
     if (this.spent + cost <= limit) return false
     return this.isUnchanged(now, this.isQuota ? KNOWN_MS_OF_QUOTA : KNOWN_MS)
   }
 
-  /** Whether Postgres has granted too few ahead of need within the last second. */
+  /** Whether Postgres has allotted too few ahead of need within the last second. */
   private isShort(now: number): boolean {
     return this.#target === 0 && this.isUnchanged(now, MORE_AHEAD_MS)
   }

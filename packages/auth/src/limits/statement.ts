@@ -19,13 +19,13 @@ interface PlaceState {
   readonly place: number
   readonly meter: Meter
   demanded: boolean
-  /** How much of what the process holds is for the demands, and the limit that it was granted for. */
+  /** How much of what the process holds is for the demands, and the limit that it was allotted for. */
   reserved: number
   under: number
 }
 
 interface DemandState extends Demand {
-  /** `under`: the limit that what is reserved was granted for. */
+  /** `under`: the limit that what is reserved was allotted for. */
   readonly on: readonly {
     place: number
     meter: Meter
@@ -39,7 +39,7 @@ interface DemandState extends Demand {
 
 export class Statement {
   readonly sentAt: number
-  /** What it grants to requests is used within that time, or not at all. */
+  /** What it allots to requests is used within that time, or not at all. */
   readonly lateMs: number
   #states = new Map<Meter, PlaceState>()
   #places: Place[] = []

@@ -157,7 +157,7 @@ export function keyOperations(context: OperationContext) {
   }
 
   /**
-   * Where the answer of a rotation was lost, the text of the successor is unknown. Once the successor
+   * Where the answer of a rotation did not arrive, the text of the successor is unknown. Once the successor
    * is revoked, another caller can rotate the key again. The key itself cannot: it would outlive its
    * overlap.
    *

@@ -77,7 +77,7 @@ export function importOperation(context: OperationContext) {
     return { hash: digest, foreignHash: null }
   }
 
-  /** Its expiry, the limits of whoever imports it, and its user, which a key that is known may have lost. */
+  /** Its expiry, the limits of whoever imports it, and its user, which a key that is known may have no more. */
   function completed(
     { index, given, row }: Entry,
     grantor: Grantor,

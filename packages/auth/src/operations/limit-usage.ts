@@ -5,11 +5,11 @@ import { underPlan } from '../restrictions.ts'
 import { NearLimits, NearLimitsQuery, type LimitUsage } from '../schemas.ts'
 import type { Period } from '../tables/allowances.ts'
 import {
-  findGranted,
+  findAllotted,
   findPeriodEnds,
   findUsedKeys,
   findUsedTenants,
-  type GrantedOf,
+  type AllottedOf,
   type PeriodEnds,
 } from '../tables/limit-usage.ts'
 import { operation, reachOfCall, type OperationContext } from './context.ts'
@@ -21,26 +21,26 @@ const USUAL_SHARE = 0.8
 
 type Held = OperationContext['heldHere']
 
-/** Of what was granted, this process has not used what it holds. */
-function usedOf({ subject, quotas, windows }: GrantedOf, period: Period, held: Held): number {
-  const granted = typeof period === 'number' ? windows[period] : quotas[period]
-  return Math.max(0, (granted ?? 0) - held(subject, period))
+/** Of what was allotted, this process has not used what it holds. */
+function usedOf({ subject, quotas, windows }: AllottedOf, period: Period, held: Held): number {
+  const allotted = typeof period === 'number' ? windows[period] : quotas[period]
+  return Math.max(0, (allotted ?? 0) - held(subject, period))
 }
 
 function usageOf(
-  granted: GrantedOf,
+  allotted: AllottedOf,
   { limits, quota }: { limits: Limit[] | null; quota: Quota | null },
   ends: PeriodEnds,
   held: Held,
 ): LimitUsage {
   return {
     quota: quota && {
-      used: usedOf(granted, quota.period, held),
+      used: usedOf(allotted, quota.period, held),
       limit: quota.limit,
       resetsAt: quota.period === 'total' ? null : ends[quota.period],
     },
     limits: (limits ?? []).map(({ limit, perSeconds }) => ({
-      used: usedOf(granted, perSeconds, held),
+      used: usedOf(allotted, perSeconds, held),
       limit,
       perSeconds,
     })),
@@ -54,7 +54,7 @@ export async function withUsage<Key extends { id: string }>(
 ): Promise<(Key & { usage: LimitUsage })[]> {
   if (keys.length === 0) return []
   const [rows, ends] = await Promise.all([
-    findGranted(
+    findAllotted(
       readDb,
       keys.map(({ id }) => id),
     ),

@@ -243,7 +243,7 @@ export const createAuthOperations = (
       ...others,
       importApiKeys: async (keys, options) =>
         importApiKeys({ keys: keys as (typeof ImportedKey.static)[] }, options),
-      // Not all keys where a host has lost what it asks for.
+      // Not all keys where what a host asks for is undefined.
       listApiKeys: async (of: unknown, page: Page & Pick<KeyFilter, 'include'> = {}) =>
         typeof of === 'string'
           ? listKeysOfUser({ ...page, userId: of })

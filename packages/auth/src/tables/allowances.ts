@@ -1,4 +1,4 @@
-/** Grants of limits and quotas. Postgres decides, by its clock, for all processes. */
+/** Allotments of limits and quotas. Postgres decides, by its clock, for all processes. */
 import type { Db } from '@svc/core/internal'
 import type { QuotaPeriod } from '../limit-fields.ts'
 import { deleteInPortions } from './portions.ts'
@@ -23,7 +23,7 @@ export interface Place extends Rule {
   readonly ahead: number
   /** How many allowances the process holds, with those that are reserved for demands. */
   readonly held: number
-  /** How many it gives back of grants since that with the stamp. */
+  /** How many it gives back of allotments since that with the stamp. */
   readonly returned: number
   readonly stamp: number
 }
@@ -59,13 +59,13 @@ export interface Answer {
 
 export interface PlaceAnswer {
   readonly ahead: number
-  /** Names the grant, where a part of it is given back. */
+  /** Names the allotment, where a part of it is given back. */
   readonly stamp: number
-  /** How much of the limit all processes have used, with these grants. */
+  /** How much of the limit all processes have used, with these allotments. */
   readonly used: number
   /** How many milliseconds what the process holds may be used; `null`: for ever. */
   readonly validMs: number | null
-  /** Milliseconds until more can be granted; `null`: never, or at once where nothing is used. */
+  /** Milliseconds until more can be allotted; `null`: never, or at once where nothing is used. */
   readonly retryMs: number | null
 }
 
@@ -83,7 +83,7 @@ export async function takeAllowances(
   atMs: number | null = null,
 ): Promise<Answer> {
   const { rows } = await db.query(
-    `select svc."__svc.auth.grant_allowances"($1::uuid, $2::float8, $3::jsonb, $4::jsonb,
+    `select svc."__svc.auth.allot_allowances"($1::uuid, $2::float8, $3::jsonb, $4::jsonb,
               $5::float8)::text as answer`,
     [
       holder,
@@ -98,7 +98,7 @@ export async function takeAllowances(
       atMs,
     ],
   )
-  // Read here: the host's type parsers decide what pg makes of JSON, and the grants are committed.
+  // Read here: the host's type parsers decide what pg makes of JSON, and the allotments are committed.
   const answer = JSON.parse(rows[0].answer) as { passed: number[][]; places: PlaceRow[] }
   if (answer.passed.length !== demands.length || answer.places.length !== places.length) {
     throw new Error('Postgres answered another number of limits than it was asked for')
@@ -137,7 +137,7 @@ export async function sweepWindows(db: Db, stopping?: AbortSignal): Promise<void
 }
 
 /**
- * For `advance`: what is granted and held becomes `seconds` older. A period begins by the calendar: it is over where the
+ * For `advance`: what is allotted and held becomes `seconds` older. A period begins by the calendar: it is over where the
  * time that has passed, with the seconds before, leads into the next.
  */
 export async function shiftAllowances(
@@ -147,8 +147,8 @@ export async function shiftAllowances(
 ): Promise<void> {
   await db.query(
     `update svc."__svc.auth.windows"
-        set granted_at = array(select at - $1::float8 * 1000
-              from unnest(granted_at) with ordinality as given (at, n) order by n),
+        set allotted_at = array(select at - $1::float8 * 1000
+              from unnest(allotted_at) with ordinality as given (at, n) order by n),
             held_until = array(select at - $1::float8 * 1000
               from unnest(held_until) with ordinality as given (at, n) order by n)`,
     [seconds],

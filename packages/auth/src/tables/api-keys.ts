@@ -71,12 +71,12 @@ const PAGE = {
         and ($5::timestamptz is null or last_used_at is null or last_used_at < $5)
         and ($8::integer is null
              or expires_at > now() and expires_at <= now() + make_interval(days => $8)
-                and expires_at > created_at and expires_at > created_at + make_interval(days => $8)
-                and revoked_at is null and expiry_notice is distinct from 0
-                and enabled and replaced_by is null)`,
+                and expires_at > created_at and revoked_at is null and expiry_notice is distinct from 0
+                and enabled and replaced_by is null)
+        and ($9::integer is null or expires_at > created_at + make_interval(days => $9))`,
   limit: '$7',
 }
-const FOUND = foundBy('words', '$9')
+const FOUND = foundBy('words', '$10')
 const OWNERS = 'svc."__svc.auth.users" as users'
 const OWNERS_FOUND = `select users.id from ${OWNERS} where ${FOUND} and ${withinReach('tenant', '$1')}`
 /** Found by its label, or by whose it is. */
@@ -102,6 +102,7 @@ export async function listApiKeys(
     limit,
     search,
     expiresWithinDays,
+    lifetimeOverDays,
   }: Omit<KeyFilter, 'tenant' | 'include'>,
 ): Promise<ApiKey[]> {
   const { rows } = await db.query(
@@ -116,6 +117,7 @@ export async function listApiKeys(
       after ?? null,
       limit ?? null,
       expiresWithinDays ?? null,
+      lifetimeOverDays ?? null,
       ...(search === undefined ? [] : [search]),
     ],
   )

@@ -16,7 +16,7 @@ export interface Revision {
 export interface KeyChanges extends Revision {
   /**
    * What changed since the given state: hashes of keys, and what {@link tenantOfChange} reads; `null`: too
-   * much to name, or that state was lost.
+   * much to name, or the database went back behind that state.
    */
   changed: readonly string[] | null
 }

@@ -71,13 +71,13 @@ export async function deleteKeys(db: Db, ids: readonly string[]): Promise<string
   return rows.map(({ hex }: { hex: string | null }) => hashOfHex(hex))
 }
 
-/** Deletes the grants of the limits and quotas of these subjects. Returns how many rows. */
+/** Deletes the allotments of the limits and quotas of these subjects. Returns how many rows. */
 export async function deleteAllowances(db: Db, subjects: readonly string[]): Promise<number> {
   const { rows } = await db.query(
     `with given as materialized (
        select subject from unnest($1::text[]) as given (subject) order by subject collate "C"
      ), locked as materialized (
-       -- In the order of "grant_allowances": the two cannot wait for each other.
+       -- In the order of "allot_allowances": the two cannot wait for each other.
        select sum((
            select count(*) from (
              select from svc."__svc.auth.windows" as w where w.subject = given.subject

@@ -9,7 +9,7 @@ export async function findTransactionId(db: Db): Promise<string> {
 
 /**
  * The ids of the transactions that are committed, rolled back, or so old that Postgres has
- * forgotten their status, and of those that a failover has lost. The status of an id that the server has
+ * forgotten their status, and of those that a failover has undone. The status of an id that the server has
  * not assigned yet is an error, for all ids of the statement, so that it is asked for older ones alone.
  */
 export async function findEndedTransactions(db: Db, ids: readonly string[]): Promise<string[]> {

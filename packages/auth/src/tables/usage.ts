@@ -26,7 +26,7 @@ export interface UsagePortion {
 
 /**
  * Adds to what other processes have written of the same keys and hour. A portion of a number that its
- * `writer` has written already is left out: the answer to the first time was lost.
+ * `writer` has written already is left out: the answer to the first time did not arrive.
  */
 export async function addUsage(
   db: Db,

@@ -41,8 +41,8 @@ export class UsageCounter {
   #unwritten = new Map<number, Map<string, Counts>>()
   #portions = 0
   /**
-   * The portion that was sent last. It stays unchanged until Postgres has confirmed it: an answer
-   * can be lost after the portion was written.
+   * The portion that was sent last. It stays unchanged until Postgres has confirmed it: it may
+   * be written although no answer arrives.
    */
   #unconfirmed: UsagePortion | undefined
   #writing: Promise<void> = Promise.resolve()

@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats'
 import { InvalidInput } from '../errors.ts'
 import { isUuid } from '../ids.ts'
 import { isPlainObject } from '../options/check-options.ts'
+import { allowedBy } from '../options/patterns.ts'
 
 const common = {
   // An unknown field is a mistake of the caller: it is an error, and is not dropped.
@@ -99,6 +100,8 @@ function alternativesOf(errors: ErrorObject[], furthest: ErrorObject): string | 
 }
 
 const messageOf = (error: ErrorObject): string => {
+  const allowed = error.keyword === 'pattern' && allowedBy(String(error.params['pattern']))
+  if (allowed) return `must be ${allowed}`
   const name = error.keyword === 'format' && FORMAT_NAMES[String(error.params['format'])]
   return `${name ? `must match format "${name}"` : error.message}${detailOf(error)}`
 }

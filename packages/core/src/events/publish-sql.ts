@@ -298,7 +298,7 @@ function jobOf(
       changed: event.changed ?? null,
     },
     ...(version === null ? {} : { recipientVersion: { version, askedAt } }),
-    ...(isRestricted ? { grant: { id: null, askedAt } } : {}),
+    ...(isRestricted ? { permit: { id: null, askedAt } } : {}),
   }
 }
 

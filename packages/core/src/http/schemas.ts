@@ -1,6 +1,7 @@
 /** Pieces of schemas that the routes of both plugins are described with. */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { TENANT_PATTERN } from '../tenants/tenants.ts'
+import { wordedPattern } from '../options/patterns.ts'
+import { TENANT, TENANT_PATTERN } from '../tenants/tenants.ts'
 
 export const ERROR_SCHEMA = 'SvcHttpError'
 
@@ -20,7 +21,10 @@ export const nullable = <Schema extends TSchema>(schema: Schema) =>
  * The pattern of a text that Postgres can store: without NUL and half of a surrogate pair. Ajv reads
  * patterns as Unicode: a whole pair is one character, outside of that range.
  */
-export const STORABLE_TEXT = '^[^\\u0000\\ud800-\\udfff]*$'
+export const STORABLE_TEXT = wordedPattern(
+  '^[^\\u0000\\ud800-\\udfff]*$',
+  'text without NUL and half of a surrogate pair',
+)
 
 /** The tenant of what is made; `null` for none. */
 export const Tenant = nullable(
@@ -32,7 +36,7 @@ export const Tenant = nullable(
 
 export const TenantFilter = Type.Optional(
   Type.String({
-    pattern: `${TENANT_PATTERN}|^$`,
+    pattern: wordedPattern(`${TENANT_PATTERN}|^$`, `${TENANT}, or empty`),
     description: 'Those of this tenant; empty: of none.',
   }),
 )

@@ -17,7 +17,7 @@ export interface Job<Data = unknown> {
   /** When it was fetched, as text of Postgres: names this lease where `retryCount` does not. */
   startedOn: string | null
   /** Set where its recipient is restricted, and allowed this attempt. */
-  grant?: Grant
+  permit?: Permit
   /** What its worker needs of it, where the claim has read that: see `Worker.read`. */
   read?: unknown
   published?: {
@@ -42,7 +42,7 @@ export interface RecipientVersion {
   askedAt: number
 }
 
-export interface Grant {
+export interface Permit {
   /** `null` where the recipient has no rate. */
   id: string | null
   /** Before the claim was sent, by the monotonic clock. */

@@ -47,8 +47,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
 export interface WorkerRecovery<Data = unknown> {
   /** Writes the rows of jobs that are deleted with their recipient. */
   recordDiscarded(db: Db, jobs: Job<Data>[]): Promise<void>
-  /** A portion of a recovery of what is missing; counts it where it is not counted. */
-  recoverMissing(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion>
+  /** A portion of a recovery of what was missed; counts it where it is not counted. */
+  recoverMissed(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion>
 }
 
 /** Describes the attempts of a worker for telemetry. */

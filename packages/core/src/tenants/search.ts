@@ -1,12 +1,16 @@
 /** The search of lists by name: by the beginnings of words, whatever their case and accents. */
 import { Type } from '@sinclair/typebox'
+import { wordedPattern } from '../options/patterns.ts'
 
 export const Search = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 200,
     // As STORABLE_TEXT, with a letter or a digit.
-    pattern: '^[^\\u0000\\ud800-\\udfff]*[\\p{L}\\p{N}][^\\u0000\\ud800-\\udfff]*$',
+    pattern: wordedPattern(
+      '^[^\\u0000\\ud800-\\udfff]*[\\p{L}\\p{N}][^\\u0000\\ud800-\\udfff]*$',
+      'text with a letter or a digit, without NUL and half of a surrogate pair',
+    ),
     description:
       'Words or beginnings of words, at least one letter or digit; each must be found. Case and accents do not matter.',
   }),

@@ -3,17 +3,18 @@
  * into the statements of the tables, and a row outside of it does not exist for the caller.
  */
 import { ForeignTenant } from '../errors.ts'
+import { wordedPattern } from '../options/patterns.ts'
 
 /** Whose rows: `null` for all, `''` for those without a tenant, else those of this tenant. */
 export type Reach = string | null
 
 export const EVERYWHERE: Reach = null
 
-/** A tenant, as hosts name them. */
-export const TENANT_PATTERN = '^[A-Za-z0-9_.:-]{1,64}$'
-
 /** What a tenant must be, for messages. */
 export const TENANT = '1 to 64 letters, digits, "_", ".", ":" or "-"'
+
+/** A tenant, as hosts name them. */
+export const TENANT_PATTERN = wordedPattern('^[A-Za-z0-9_.:-]{1,64}$', TENANT)
 
 export const isTenant = (value: unknown): value is string =>
   typeof value === 'string' && TENANT_REGEXP.test(value)

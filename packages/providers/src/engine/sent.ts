@@ -252,7 +252,7 @@ export type Decode = (bytes: Buffer) => string
 
 /**
  * What reads bytes of a charset. Where none is named they are UTF-8, or else one character for each
- * byte (ISO-8859-1), so that no byte is lost.
+ * byte (ISO-8859-1), so that each byte is kept.
  *
  * @throws BodyRefused where the charset is not known
  */

@@ -2,6 +2,8 @@
 import { Unavailable } from '@svc/core'
 import {
   checkedHostEventName,
+  isTenant,
+  TENANT,
   whyNotNow,
   type Core,
   type DeduplicationKey,
@@ -198,10 +200,8 @@ function eventOf(
 function tenantOf(inbound: Inbound): string | null {
   const { source, request, body } = inbound
   const value: unknown = inbound.calling('tenant', () => source.tenant?.(request, body)) ?? null
-  if (value === null || (typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(value))) {
-    return value
-  }
-  throw new HostMistake('tenant must return 1 to 64 letters, digits, "_", ".", ":" or "-", or null')
+  if (value === null || isTenant(value)) return value
+  throw new HostMistake(`tenant must return ${TENANT}, or null`)
 }
 
 /** Deduplication keys and events are committed together: a failed publish uses up no key. */

@@ -36,13 +36,13 @@ export class RequestSecrets {
     for (let calls = 1; calls <= MAX_CALLS; calls++) {
       const asked = new Set<string>()
       const unknown = new Set<string>()
-      const missed = Promise.withResolvers<void>()
+      const absent = Promise.withResolvers<void>()
       let isCalling = true
       const secret: SecretLookup = (name) => {
         const found = this.#found.get(name)
         if (found === undefined) {
           unknown.add(name)
-          missed.resolve()
+          absent.resolve()
           // Thrown where the error returns to us: a function that caches the key it has made must not
           // make one of `null`. In a callback the error might stay uncaught.
           if (isCalling) throw new SecretNotLookedUp(name)
@@ -61,7 +61,7 @@ export class RequestSecrets {
       }
       const ended = Promise.allSettled([called()])
       // The result of a call that used a missing secret is not awaited: it might never settle.
-      const outcome = await Promise.race([ended, missed.promise])
+      const outcome = await Promise.race([ended, absent.promise])
       if (outcome && unknown.size === 0) {
         for (const name of asked) this.#asked.add(name)
         const [settled] = outcome

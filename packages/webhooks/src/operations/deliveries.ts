@@ -37,8 +37,6 @@ import {
   DeliverInput,
   QueuedDelivery,
   RedeliverInput,
-  RedriveInput,
-  RedriveResult,
   type DeliveryAttempt,
   type DeliveryStatus,
 } from '../delivery-schemas.ts'
@@ -48,9 +46,8 @@ import { open } from '../tables/sealed-columns.ts'
 import { lockWebhooks } from '../tables/webhooks.ts'
 import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
 import { auditWork } from '../outbound/audit.ts'
-import { operation, assertMayReceive, isHidden, type Caller } from './caller.ts'
+import { existing, foundWebhook, isHidden, operation, webhookIdOf, type Caller } from '../caller.ts'
 import { parsed } from './delivery-lists.ts'
-import { existing, foundWebhook, webhookIdOf } from './webhooks.ts'
 
 export interface DeliverySettings extends AttemptSettings {
   isBlocked: IsBlocked
@@ -152,37 +149,6 @@ export function deliveryOperations(core: Core, post: Post, settings: DeliverySet
               ? JSON.stringify(exampleOf(settings.events, event, id))
               : ownPayload(core, settings.events, event, own)
           return { event, eventId: null, payload, isTest: true }
-        })
-      },
-    }),
-
-    redrive: operation({
-      input: RedriveInput,
-      text: 'id',
-      output: RedriveResult,
-      writes: true,
-      routes: {
-        'POST /:id/redrive': {
-          takes: {},
-          status: 202,
-          summary: 'Queue its dead letters again, with all their attempts',
-        },
-      },
-      async run(by, { id, ids }) {
-        const webhookId = webhookIdOf(id)
-        return await core.within(by.db, async (db) => {
-          const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
-          if (webhook.url === null) throw new NoUrl(webhookId)
-          // The number of its dead letters would say what was published.
-          if (!by.seesKeyEvents) {
-            assertMayReceive(by, (await foundWebhook(db, webhookId, by)).events)
-          }
-          const redriven = await core.queues.redrive(db, QUEUE, webhookId, ids)
-          await auditWork(db, by.origin, 'redrive', webhook, {
-            redriven: { from: null, to: redriven },
-          })
-          core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
-          return { redriven }
         })
       },
     }),

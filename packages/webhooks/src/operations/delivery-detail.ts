@@ -30,9 +30,8 @@ import {
   findWebhooksForDelivery,
   type WebhookForDelivery,
 } from '../tables/webhooks-for-delivery.ts'
-import { operation, isHidden } from './caller.ts'
+import { existing, foundWebhook, isHidden, operation } from '../caller.ts'
 import { attemptsOfDead, withoutPayloads } from './delivery-lists.ts'
-import { existing, foundWebhook } from './webhooks.ts'
 
 const MOST_ATTEMPTS = 100
 const NEVER_ABORTED = new AbortController().signal

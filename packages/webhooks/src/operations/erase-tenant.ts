@@ -12,7 +12,7 @@ import { namePrefixesOf } from '../inbound/deduplication-key.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/delivery-queue.ts'
 import { eraseLogRows } from '../tables/delivery-log-days.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'
-import { forgetMissingEvents } from '../tables/missing-events.ts'
+import { forgetMissedEvents } from '../outbound/recoveries/missed-events.ts'
 import { eraseStats } from '../tables/stats.ts'
 import {
   deactivateWebhooksOf,
@@ -41,7 +41,7 @@ export function createTenantPart(core: Core): TenantPart {
       for (const id of ids) await fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
       const { jobs, deadLetters } = await queues.erase(QUEUE, all)
       const { from } = idsOfTenant(tenant)
-      await forgetMissingEvents(db, from)
+      await forgetMissedEvents(db, from)
       const logRows =
         (await eraseLogRows(core.db.within(LOG_MS), tenant, all, from)) +
         (await eraseInboundRows(db, tenant))

@@ -15,7 +15,7 @@ import {
 import { EventNotAllowed } from '../errors.ts'
 import { descriptionOf, type DescribedEvent } from '../outbound/described-event.ts'
 import { EventDescription, FilterTrial, type TriedEvent } from '../schemas.ts'
-import { operation } from './caller.ts'
+import { operation } from '../caller.ts'
 import { namesOf } from './webhooks.ts'
 
 const MOST = 50

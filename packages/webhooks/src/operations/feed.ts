@@ -33,7 +33,7 @@ import { parsedExactly } from '../exact-json.ts'
 import { onlyFields } from '../outbound/settings/fields.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { findUpdateTimes, findWebhook } from '../tables/webhooks.ts'
-import { operation, assertMayReceive, isHidden, type Caller } from './caller.ts'
+import { operation, assertMayReceive, isHidden, type Caller } from '../caller.ts'
 import { Type, type Static } from '@sinclair/typebox'
 import { closed, text, Time, WebhookId } from '../schema-pieces.ts'
 

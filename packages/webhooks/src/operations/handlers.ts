@@ -15,7 +15,7 @@ import {
 import { DeadLetterNotFound, SubscriptionNotFound } from '../errors.ts'
 import { RedriveResult } from '../delivery-schemas.ts'
 import { setDeliveriesPaused } from '../outbound/pause.ts'
-import { ADMIN, assertOperator, operation, type Caller } from './caller.ts'
+import { ADMIN, assertOperator, operation, type Caller } from '../caller.ts'
 import { closed, EventName, paged, Time, Uuid } from '../schema-pieces.ts'
 
 const filters = {

@@ -24,7 +24,7 @@ import {
   ReplayResult,
 } from '../inbound-schemas.ts'
 import { findInboundRow, listInboundRows, type ListedRow } from '../tables/inbound-log.ts'
-import { ADMIN, assertOperator, operation, type Caller } from './caller.ts'
+import { ADMIN, assertOperator, operation, type Caller } from '../caller.ts'
 
 /**
  * Bodies of one page, in bytes: a thousand bodies of a megabyte would not fit into memory. Postgres sends

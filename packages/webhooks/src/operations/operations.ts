@@ -7,7 +7,7 @@ import { eventOperations } from './events.ts'
 import { feedOperations } from './feed.ts'
 import { handlerOperations } from './handlers.ts'
 import type { inboundOperations } from './inbound.ts'
-import { recoveryOperations } from './recover.ts'
+import { recoveryOperations } from '../outbound/recoveries/recover.ts'
 import { statsOperation } from './stats.ts'
 import { webhookOperations, type WebhookRules } from './webhooks.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '@svc/core/internal'
 import { InvalidSpan, TooManyPoints } from '../errors.ts'
 import { BOUNDS, readStats, type StatsRow, type StatsSelection } from '../tables/stats.ts'
-import { operation, hiddenFrom } from './caller.ts'
+import { operation, hiddenFrom } from '../caller.ts'
 import { Type, type Static } from '@sinclair/typebox'
 import { closed, EventName, oneOf, Time, Uuid } from '../schema-pieces.ts'
 

@@ -16,7 +16,7 @@ import type {
   RecoverManyResult,
   RecoverResult,
   WebhookRecovery,
-} from './recover.ts'
+} from '../outbound/recoveries/recover.ts'
 import type { EventInFeed, EventOfId, FeedAnswer, FeedQuery, WebhookFeedQuery } from './feed.ts'
 import type {
   HandlerDeadLetter,
@@ -58,7 +58,7 @@ import type {
   RedriveInput,
   RedriveResult,
 } from '../delivery-schemas.ts'
-import { THE_PROCESS } from './caller.ts'
+import { THE_PROCESS } from '../caller.ts'
 import type { Operations } from './operations.ts'
 
 /**

@@ -11,7 +11,6 @@ import {
   OWN_EVENTS,
   shapeOf,
   tenantOfNew,
-  uuidOf,
   uuidv7,
   compileFilter,
   type Cipher,
@@ -23,7 +22,6 @@ import {
   TooManySecrets,
   TransformNotAllowed,
   UrlRefused,
-  WebhookNotFound,
   WebhooksLimitReached,
   InvalidMetadata,
   TimeoutTooLong,
@@ -69,7 +67,6 @@ import {
   countWebhooks,
   countWebhooksOf,
   deleteWebhook,
-  findWebhook,
   insertWebhook,
   isPaused,
   listTenants,
@@ -84,7 +81,16 @@ import {
 import { findPreviousSecrets } from '../tables/webhook-secrets.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditChange } from '../outbound/audit.ts'
-import { operation, assertMayAim, assertMayReceive, shownTo, type Caller } from './caller.ts'
+import {
+  assertMayAim,
+  assertMayReceive,
+  existing,
+  foundWebhook,
+  operation,
+  shownTo,
+  webhookIdOf,
+  type Caller,
+} from '../caller.ts'
 import { isDisabledAsFailing, resumeFailing } from '../outbound/health/disable-and-resume.ts'
 import { pause, recipientOf, release, resume } from '../outbound/pause.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
@@ -386,33 +392,6 @@ function opened<Columns extends SecretColumns>(
   } catch {
     return undefined
   }
-}
-
-/**
- * The id of a webhook as its row has it: jobs and sealed columns are found by that text.
- *
- * @throws WebhookNotFound: the id of a webhook is a UUID
- */
-export function webhookIdOf(given: string): string {
-  const id = uuidOf(given)
-  if (id === undefined) throw new WebhookNotFound(given)
-  return id
-}
-
-/** The webhook `given`, where the caller reaches it. @throws WebhookNotFound */
-export async function foundWebhook(
-  db: Db,
-  given: string,
-  { reach }: Pick<Caller, 'reach'>,
-): Promise<StoredWebhook> {
-  const id = webhookIdOf(given)
-  return existing(id, await findWebhook(db, id, reach))
-}
-
-/** @throws WebhookNotFound */
-export function existing<Value>(id: string, value: Value | undefined): Value {
-  if (value === undefined) throw new WebhookNotFound(id)
-  return value
 }
 
 const withoutSecret = ({ secret: _, ...shown }: WebhookWithSecret): Webhook => masked(shown)

@@ -18,7 +18,7 @@ interface StoredSecrets {
 async function lockSecretColumns(
   db: Db,
   after: string | null,
-  limit: number,
+  most: number,
 ): Promise<StoredSecrets[]> {
   const { rows } = await db.query(
     `select id, secret, jsonb_path_query_array(previous_secrets, '$[*].secret')::text as "previousSecrets",
@@ -26,7 +26,7 @@ async function lockSecretColumns(
        from svc."__svc.webhooks.registrations"
       where $1::uuid is null or id > $1
       order by id limit $2 for update`,
-    [after, limit],
+    [after, most],
   )
   return rows.map(({ previousSecrets, headers, ...row }) => ({
     ...row,

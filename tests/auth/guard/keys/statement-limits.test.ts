@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Db } from '@svc/core'
-import { withConcurrencyLimit } from '../../../../packages/auth/src/guard/keys/statements.ts'
+import { withAtMost } from '../../../../packages/auth/src/guard/keys/statements.ts'
 
 /** A database whose answers the test gives one by one. */
 function pending() {
@@ -24,7 +24,7 @@ t.test(
   'a limited pool runs so many statements at once, and the others in their order',
   async (t) => {
     const { db, running, texts } = pending()
-    const narrowed = withConcurrencyLimit(db, 2, 60_000)
+    const narrowed = withAtMost(db, 2, 60_000)
     const refused = narrowed.query('a')
     const answers = ['b', 'c', 'd'].map((text) => narrowed.query(text))
     await settle()
@@ -46,7 +46,7 @@ t.test(
 
 t.test('a statement that has waited too long is refused, and takes no slot', async (t) => {
   const { db, running, texts } = pending()
-  const narrowed = withConcurrencyLimit(db, 1, 30)
+  const narrowed = withAtMost(db, 1, 30)
   const first = narrowed.query('a')
   await t.rejects(narrowed.query('b'), { message: /no turn within 30 ms/ })
   running[0]?.answer()

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import {
   claimRestricted,
-  type GrantReport,
+  type PermitReport,
 } from '../../../../packages/core/src/jobs/pg-boss/claim-ordered-or-limited.ts'
 import { setHeld } from '../../../../packages/core/src/jobs/pg-boss/recipient-states-table.ts'
 import type { Restrictions } from '../../../../packages/core/src/jobs/pg-boss/recipient-states-table.ts'
@@ -19,7 +19,7 @@ async function waiting(t: Test, count: number, restrictions: Partial<Restriction
   for (let n = 1; n <= count; n++) await worker.insert([String(n)], RECIPIENT)
   const claim = (
     limit: number,
-    reports: GrantReport[] = [],
+    reports: PermitReport[] = [],
     read?: string,
     endedJobs: string[] = [],
   ) =>
@@ -77,17 +77,17 @@ t.test('a claim by rate brings so many jobs, and the time of the next one', asyn
   const { claim } = await waiting(t, 6, { rateLimit: { limit: 3, perSeconds: 100 } })
   const first = await claim(10)
   t.same(namesOf(first.jobs), ['1', '2', '3'])
-  const [one, two] = first.jobs.map(({ grant }) => grant?.id as string)
+  const [one, two] = first.jobs.map(({ permit }) => permit?.id as string)
   const before = first.results[0]?.waitMs as number
   t.ok(before > 101_000 && before <= 102_000, 'as if they began late, and were long on their way')
   t.same((await claim(10)).jobs, [])
 
-  const told = await claim(10, [{ grantId: one as string, afterMs: 10, tookMs: 5 }])
+  const told = await claim(10, [{ permitId: one as string, afterMs: 10, tookMs: 5 }])
   t.same(told.jobs, [])
   t.equal(told.results[0]?.isTold, true)
   const after = told.results[0]?.waitMs as number
   t.ok(after < 100_015, 'since the end of the attempt')
-  const { jobs } = await claim(10, [{ grantId: two as string, afterMs: null, tookMs: null }])
+  const { jobs } = await claim(10, [{ permitId: two as string, afterMs: null, tookMs: null }])
   t.same(namesOf(jobs), ['4'], 'one was given back')
 })
 
@@ -98,16 +98,16 @@ t.test('a rate is one of any span, whatever it was before', async (t) => {
   await setRestrictions(db, wider)
   t.equal((await claim(10)).jobs.length, 3)
   await db.query(
-    `update svc."__svc.attempt_grants" set begun_by = begun_by - interval '203 seconds'`,
+    `update svc."__svc.attempt_permits" set begun_by = begun_by - interval '203 seconds'`,
   )
   t.equal((await claim(10)).jobs.length, 1)
 })
 
-t.test('many grants are kept in few rows', async (t) => {
+t.test('many permits are kept in few rows', async (t) => {
   const limit = { limit: 5000, perSeconds: 1000 }
   const { claim, db } = await waiting(t, 2, { rateLimit: limit })
   await db.query(
-    `insert into svc."__svc.attempt_grants" (id, queue, recipient, granted_at, begun_by)
+    `insert into svc."__svc.attempt_permits" (id, queue, recipient, permitted_at, begun_by)
      select gen_random_uuid(), $1, $2, at, at
        from generate_series(1, 4999) as n, lateral (
               select clock_timestamp() - n * interval '0.1 second' as at) as moment`,
@@ -117,7 +117,7 @@ t.test('many grants are kept in few rows', async (t) => {
   const { results } = await claim(10)
   t.ok((results[0]?.waitMs as number) > 480_000, 'until the first of them has left the span')
   const { rows } = await db.query(
-    `select count(*)::int as rows, sum(attempts)::int as attempts from svc."__svc.attempt_grants"`,
+    `select count(*)::int as rows, sum(attempts)::int as attempts from svc."__svc.attempt_permits"`,
   )
   t.equal(rows[0].attempts, 5000)
   t.ok(rows[0].rows < 300)
@@ -132,7 +132,7 @@ t.test('a claim by attempts at a time brings as many as are not under way', asyn
   await settle(jobs[0]!.id)
   const next = await claim(1)
   t.same(namesOf(next.jobs), ['3'])
-  t.equal(next.jobs[0]?.grant?.id, null, 'there is nothing to tell of it')
+  t.equal(next.jobs[0]?.permit?.id, null, 'there is nothing to tell of it')
 })
 
 t.test(

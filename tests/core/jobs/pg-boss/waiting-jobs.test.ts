@@ -192,11 +192,11 @@ t.test('the restrictions of a held recipient hold for its probe', async (t) => {
   t.equal(await probe(), undefined, 'the recipient was resumed meanwhile')
 
   await restrict('held = true')
-  t.match(await probe(), { isProbe: true, grant: undefined })
+  t.match(await probe(), { isProbe: true, permit: undefined })
   t.equal(await countOf(core, `state = 'active'`), 1)
 
   await restrict(`restricted = true, ordered = true`)
-  t.match(await probe(), { isProbe: true, grant: { id: null } })
+  t.match(await probe(), { isProbe: true, permit: { id: null } })
   t.equal(await probe(), undefined, 'another attempt is under way')
 
   await restrict('max_in_flight = 2')
@@ -205,11 +205,11 @@ t.test('the restrictions of a held recipient hold for its probe', async (t) => {
   t.equal(await probe(), undefined, 'two attempts are under way')
 
   await restrict('rate_limit = 2, rate_seconds = 3600')
-  t.match(await probe(), { grant: { id: String } })
+  t.match(await probe(), { permit: { id: String } })
   t.ok(await probe())
   t.equal(await probe(), undefined, 'two attempts have begun within the hour')
   await core.db.query(
-    `update svc."__svc.attempt_grants" set begun_by = begun_by - interval '2 hours'`,
+    `update svc."__svc.attempt_permits" set begun_by = begun_by - interval '2 hours'`,
   )
   t.ok(await probe())
 

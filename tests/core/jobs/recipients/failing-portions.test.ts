@@ -48,7 +48,7 @@ async function runnerThatFails(t: Test, error: Error, losesCommit = () => false)
     perform: async () => ({ kind: 'completed' }),
     recovery: {
       ...NO_RECOVERY,
-      async recoverMissing(_db, { recipient }) {
+      async recoverMissed(_db, { recipient }) {
         failOf(recipient)
         return { done: 3, isFinished: true }
       },

@@ -7,25 +7,25 @@ import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
 import { NO_RECOVERY, QUEUE, RECIPIENT, RETRY } from '../../support/worker.ts'
 
-type RecoverMissing = NonNullable<Worker['recovery']>['recoverMissing']
+type RecoverMissed = NonNullable<Worker['recovery']>['recoverMissed']
 
-const workerOf = (recoverMissing: RecoverMissing): Worker => ({
+const workerOf = (recoverMissed: RecoverMissed): Worker => ({
   queue: QUEUE,
   concurrency: 1,
   prepare: async () => () => null,
   perform: async () => ({ kind: 'completed' }),
-  recovery: { ...NO_RECOVERY, recoverMissing },
+  recovery: { ...NO_RECOVERY, recoverMissed },
 })
 
-const recovering = (recoverMissing: RecoverMissing) => async (_app: unknown, core: Core) => {
+const recovering = (recoverMissed: RecoverMissed) => async (_app: unknown, core: Core) => {
   await core.queues.define(QUEUE)
-  core.work(workerOf(recoverMissing))
+  core.work(workerOf(recoverMissed))
 }
 
 /** A portion that ends only when its next statement fails. */
 function endlessPortion() {
   const begun = Promise.withResolvers<void>()
-  const portion: RecoverMissing = async (db) => {
+  const portion: RecoverMissed = async (db) => {
     for (;;) {
       await db.query('select pg_sleep(0.02)')
       begun.resolve()
@@ -34,7 +34,7 @@ function endlessPortion() {
   return { portion, begun: begun.promise }
 }
 
-const THREE: RecoverMissing = async () => ({ done: 3, isFinished: true })
+const THREE: RecoverMissed = async () => ({ done: 3, isFinished: true })
 
 /** Begins a recovery of what is missing. Returns its id. */
 async function beginRecovery(core: Core, perSecond: number | null = null): Promise<string> {
@@ -124,13 +124,13 @@ t.test(
     ] as const) {
       const limits: number[] = []
       const told: string[][] = []
-      const recoverMissing: RecoverMissing = async (_db, _recovery, limit) => {
+      const recoverMissed: RecoverMissed = async (_db, _recovery, limit) => {
         limits.push(limit)
         return { done: limit, isFinished: limits.length === 2 }
       }
       const log = { info() {}, error: (details: object) => t.fail('error', details) }
       const runner = new WorkRunner(pools.db, RETRY, log, (...about) => told.push(about))
-      runner.addWorker(workerOf(recoverMissing))
+      runner.addWorker(workerOf(recoverMissed))
       await beginRecovery(core, perSecond)
       await runner.run()
       await until(

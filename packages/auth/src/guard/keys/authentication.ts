@@ -17,7 +17,7 @@ import { shiftAllowances, sweepWindows } from '../../tables/allowances.ts'
 import { Authenticator } from './authenticator.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
 import { CacheLease } from './cache-lease.ts'
-import { preferListener, preferPool, withConcurrencyLimit } from './statements.ts'
+import { preferListener, preferPool, withAtMost } from './statements.ts'
 import { ForeignKeys } from './foreign-keys.ts'
 import { KeyCache } from './key-cache.ts'
 import { createKeyLookup } from './key-lookup.ts'
@@ -45,7 +45,7 @@ export async function createAuthentication(
   const pool = core.db.within(QUERY_TIMEOUT_MS)
   const db = preferPool(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
   const pollDb = preferListener(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
-  const lookupDb = withConcurrencyLimit(db, MAX_LOOKUP_CONNECTIONS, QUERY_TIMEOUT_MS)
+  const lookupDb = withAtMost(db, MAX_LOOKUP_CONNECTIONS, QUERY_TIMEOUT_MS)
   const { lookups, failures } = createLookupBudgets()
   // Milliseconds by which the testing kit has advanced the clock.
   let aheadMs = 0

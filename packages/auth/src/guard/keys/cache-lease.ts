@@ -142,7 +142,7 @@ export class CacheLease {
     const last = this.#last
     if (revision === last.revision && mark === last.mark) return
     if (revision < last.revision && since !== last) return
-    // What changed since another state may lack what the last one had, if that was lost.
+    // What changed since another state may lack what the last one had, if the database went back.
     this.#parts.forget(since === last && revision >= since.revision ? changed : null)
     this.#last = { revision, mark }
   }

@@ -9,7 +9,7 @@ import { RareLog, type Log } from '../../outage-log.ts'
 import { findForeignKeys, type ForeignKey } from '../../tables/stored-keys.ts'
 import { CannotDecide } from '../auth-failure.ts'
 import { batchLookup } from '../batch-lookup.ts'
-import { withConcurrencyLimit } from './statements.ts'
+import { withAtMost } from './statements.ts'
 import { TokenBucket } from './token-bucket.ts'
 
 /** Lookups by it are batched. Apart from those by SHA-256, so that a flood of other texts delays no known key. */
@@ -45,7 +45,7 @@ export class ForeignKeys {
     this.#now = now
     this.#log = new RareLog(log, 'the option "importedKeys.hash" gave no hash of a key', now)
     this.#hashing = new TokenBucket(HASHING_MS, HASHING_MS, now())
-    const lookupDb = withConcurrencyLimit(db, CONNECTIONS, timeoutMs)
+    const lookupDb = withAtMost(db, CONNECTIONS, timeoutMs)
     this.#findKey = batchLookup((texts) => findForeignKeys(lookupDb, texts.map(pairOf)))
   }
 

@@ -12,7 +12,7 @@ export const withTimeout = <T>(ms: number, result: Promise<T>): Promise<T> =>
  * `db` with at most `width` statements at once: a flood of requests queues here and not
  * in the pool, where the application's statements wait. A statement that has waited for `ms` rejects.
  */
-export function withConcurrencyLimit(db: Db, width: number, ms: number): Db {
+export function withAtMost(db: Db, width: number, ms: number): Db {
   const waiting = new Set<() => void>()
   let free = width
 

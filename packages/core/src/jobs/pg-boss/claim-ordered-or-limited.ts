@@ -6,8 +6,8 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
 import { asJob, type JobRow } from './jobs-table.ts'
 
-export interface GrantReport {
-  grantId: string
+export interface PermitReport {
+  permitId: string
   /** How long after the claim of the job its attempt began; `null`: the job was given back. */
   afterMs: number | null
   tookMs: number | null
@@ -25,7 +25,7 @@ export interface RecipientClaimResult {
 }
 
 /**
- * How soon after the claim the attempt of a granted job must begin. Otherwise the job is given
+ * How soon after the claim the attempt of a permitted job must begin. Otherwise the job is given
  * back.
  */
 export const BEGINS_WITHIN_MS = 1000
@@ -49,7 +49,7 @@ interface Claim {
   queue: string
   /** How many jobs of which recipients there is room for. */
   limits: { recipient: string; limit: number }[]
-  reports: GrantReport[]
+  reports: PermitReport[]
   /** Jobs of this process that are done and not settled: they do not count as attempts. */
   endedJobs: string[]
   owner: string
@@ -70,7 +70,7 @@ export async function claimRestricted<Data>(
     limits.map(({ limit }) => limit),
     owner,
     BEGINS_WITHIN_MS,
-    reports.map(({ grantId }) => grantId),
+    reports.map(({ permitId }) => permitId),
     reports.map(({ afterMs }) => afterMs),
     reports.map(({ tookMs }) => tookMs),
     endedJobs,
@@ -78,14 +78,14 @@ export async function claimRestricted<Data>(
   ])
   const [answer] = rows as [{ claimed: string; read?: string | null }]
   const { jobs, answers } = JSON.parse(answer.claimed) as {
-    jobs: (JobRow<Data> & { isRestricted: boolean; grantId: string | null })[][]
+    jobs: (JobRow<Data> & { isRestricted: boolean; permitId: string | null })[][]
     answers: RecipientClaimResult[]
   }
   const its = typeof answer.read === 'string' ? { read: JSON.parse(answer.read) as unknown } : {}
   return {
     jobs: jobs.flat().map((row) => ({
       ...asJob(row),
-      ...(row.isRestricted && { grant: { id: row.grantId, askedAt } }),
+      ...(row.isRestricted && { permit: { id: row.permitId, askedAt } }),
       ...its,
     })),
     results: answers,

@@ -18,9 +18,9 @@ const IS_RESTRICTED = `exists (
   select from svc."__svc.recipient_states" as known
    where known.queue = job.name and known.recipient = job.group_id and known.restricted
      and (known.rate_limit <= (
-            select sum(granted.attempts) from svc."__svc.attempt_grants" as granted
-             where granted.queue = job.name and granted.recipient = job.group_id
-               and granted.begun_by > now() - make_interval(secs => known.rate_seconds))
+            select sum(permitted.attempts) from svc."__svc.attempt_permits" as permitted
+             where permitted.queue = job.name and permitted.recipient = job.group_id
+               and permitted.begun_by > now() - make_interval(secs => known.rate_seconds))
           or known.ordered and exists (
             select from svc_jobs.job as older
              where older.name = job.name and older.group_id = job.group_id

@@ -129,8 +129,8 @@ export async function deleteRecipients(
   await db.query(
     `with work as (
        delete from svc."__svc.work" where queue = $1 and recipient = any($2::text[])
-     ), grants as (
-       delete from svc."__svc.attempt_grants" where queue = $1 and recipient = any($2::text[])
+     ), permits as (
+       delete from svc."__svc.attempt_permits" where queue = $1 and recipient = any($2::text[])
      )
      delete from svc."__svc.recipient_states" where queue = $1 and recipient = any($2::text[])`,
     [queue, recipients],
@@ -152,9 +152,9 @@ export interface Restrictions {
 export const isRestricted = ({ rateLimit, maxInFlight, ordered }: Restrictions): boolean =>
   rateLimit !== null || maxInFlight !== null || ordered
 
-/** Deletes grants that no rate counts any more: the longest span is a day. */
-export async function sweepGrants(db: Db): Promise<void> {
+/** Deletes permits that no rate counts any more: the longest span is a day. */
+export async function sweepPermits(db: Db): Promise<void> {
   await db.query(
-    `delete from svc."__svc.attempt_grants" where begun_by < now() - interval '2 days'`,
+    `delete from svc."__svc.attempt_permits" where begun_by < now() - interval '2 days'`,
   )
 }

@@ -46,9 +46,9 @@ interface Parts {
 const GIVE_BACK_MS = 250
 const PREPARE_AGAIN_MS = 1000
 
-/** A grant is for an attempt that starts soon, because the start of a later one is not reported. */
-const isTooLate = ({ grant }: Job, now: number): boolean =>
-  grant !== undefined && grant.id !== null && now - grant.askedAt > BEGINS_WITHIN_MS
+/** A permit is for an attempt that starts soon, because the start of a later one is not reported. */
+const isTooLate = ({ permit }: Job, now: number): boolean =>
+  permit !== undefined && permit.id !== null && now - permit.askedAt > BEGINS_WITHIN_MS
 
 export class Attempts {
   #parts: Parts

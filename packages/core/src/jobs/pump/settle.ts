@@ -121,7 +121,7 @@ const settledOf = (all: readonly Ended[], changed: Map<string, NextAttempt | nul
  * that has failed.
  */
 export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
-  (outcome.kind === 'completed' || (outcome.kind === 'failed' && job.grant === undefined)) &&
+  (outcome.kind === 'completed' || (outcome.kind === 'failed' && job.permit === undefined)) &&
   job.isProbe !== true
 
 /**

@@ -7,7 +7,7 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
 import { claimRestricted } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { Outcome } from '../worker.ts'
-import { GrantReports } from './grant-reports.ts'
+import { PermitReports } from './permit-reports.ts'
 import type { RecipientStates } from './recipient-states.ts'
 
 interface Parts {
@@ -30,7 +30,7 @@ const LONGEST_UNSETTLED_MS = 1000
 
 export class RestrictedClaims {
   #parts: Parts
-  #reports = new GrantReports()
+  #reports = new PermitReports()
   /** When jobs were done that are not settled yet, by their ids. */
   #doneAt = new Map<string, number>()
 
@@ -69,8 +69,8 @@ export class RestrictedClaims {
   }
 
   begun(job: Job): void {
-    const { recipient, grant } = job
-    if (recipient === null || !grant?.id) return
+    const { recipient, permit } = job
+    if (recipient === null || !permit?.id) return
     this.#reports.begun(job, performance.now())
     const { states, wake } = this.#parts
     // Only after this report can another attempt follow when the span has passed.
@@ -92,8 +92,8 @@ export class RestrictedClaims {
   /** These jobs are settled, or given up: others of their recipients may begin now. */
   settled(jobs: Job[]): void {
     const now = performance.now()
-    const recipients = jobs.flatMap(({ id, recipient, grant }) => {
-      if (recipient === null || !grant) return []
+    const recipients = jobs.flatMap(({ id, recipient, permit }) => {
+      if (recipient === null || !permit) return []
       const doneAt = this.#doneAt.get(id) ?? -Infinity
       this.#doneAt.delete(id)
       return now - doneAt < LONGEST_UNSETTLED_MS ? [] : [recipient]

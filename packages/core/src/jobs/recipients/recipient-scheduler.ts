@@ -160,11 +160,11 @@ export class RecipientScheduler {
   }
 
   /** Whether a job that was fetched may begin; else it goes back. */
-  admit({ recipient, grant }: Job, lane: Lane, uncontended: boolean): boolean {
+  admit({ recipient, permit }: Job, lane: Lane, uncontended: boolean): boolean {
     if (recipient === null) return true
     this.#exist = true
     // A publish has claimed it.
-    if (grant) this.#states.began(recipient)
+    if (permit) this.#states.began(recipient)
     return this.#limits.admit(recipient, lane, performance.now(), uncontended)
   }
 
@@ -176,7 +176,7 @@ export class RecipientScheduler {
   ended(job: Job, outcome: Outcome, tookMs: number): void {
     const { recipient } = job
     if (recipient === null) return
-    if (job.grant) this.restricted.ended(job, outcome, tookMs)
+    if (job.permit) this.restricted.ended(job, outcome, tookMs)
     const change = this.#limits.ended(recipient, successOf(outcome), tookMs, performance.now())
     if (change === undefined) return
     this.#moves.circuitChanged(recipient, change === 'opened')

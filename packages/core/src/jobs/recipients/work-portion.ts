@@ -73,7 +73,7 @@ async function missing(
   { recovery: its }: Recorder,
 ): Promise<RecoveredPortion> {
   const nothing = { done: 0, isFinished: true }
-  return (await its?.recoverMissing(db, recovery, limitOf(recovery))) ?? nothing
+  return (await its?.recoverMissed(db, recovery, limitOf(recovery))) ?? nothing
 }
 
 function retriesDue(db: Db, work: Work): Promise<RecoveredPortion> {

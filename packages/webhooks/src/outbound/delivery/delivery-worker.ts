@@ -19,7 +19,7 @@ import {
   type DeliveryJob,
 } from '../delivery-queue.ts'
 import type { Post } from '../http/post.ts'
-import { recoverMissingPortion } from '../recover-missing.ts'
+import { recoverMissedPortion } from '../recoveries/recover-missed.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
@@ -141,8 +141,7 @@ export function createDeliveryWorker(
     },
     recovery: {
       recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),
-      recoverMissing: (db, recovery, limit) =>
-        recoverMissingPortion(core, days, db, recovery, limit),
+      recoverMissed: (db, recovery, most) => recoverMissedPortion(core, days, db, recovery, most),
     },
   }
 }
@@ -163,11 +162,11 @@ const lostAttempt = (job: DeliveryJob): Outcome<AttemptRecord> =>
     ? { kind: 'postponed', delayMs: 0 }
     : failedAsLost(job, unsent(attemptNumberOf(job), 'lost'))
 
-function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: DeliveryJob): boolean {
+function mustPark(webhook: WebhookForDelivery, { data, permit, isProbe }: DeliveryJob): boolean {
   if (webhook.paused) return true
   if (isProbe === true || data.url !== undefined) return false
   // Fetched while the webhook was being restricted: it waits for its turn with the others.
-  return !webhook.active || (webhook.isRestricted && !grant)
+  return !webhook.active || (webhook.isRestricted && !permit)
 }
 
 /** The webhook that a job has probed without success. */

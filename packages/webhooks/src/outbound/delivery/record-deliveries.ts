@@ -245,7 +245,7 @@ export async function insertAccepted(core: Core, db: Db, rows: LogRow[]): Promis
     await insertLogRows(db, rows)
   } catch (error) {
     if (isLockConflict(error)) throw error
-    // Rejects where the connection is lost.
+    // Rejects where the connection has ended.
     await db.query('rollback to savepoint svc_log')
     core.log.error(
       { err: error, rows: rows.length, deliveryId: rows[0]?.deliveryId },

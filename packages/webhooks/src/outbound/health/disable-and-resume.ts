@@ -6,7 +6,7 @@ import { deactivateWebhooks } from '../../tables/webhook-health.ts'
 import { auditChange } from '../audit.ts'
 import { pause, resume } from '../pause.ts'
 import { MOST_COUNTED, waitingOf, QUEUE } from '../delivery-queue.ts'
-import { recoverMissed } from '../recover-missing.ts'
+import { recoverMissed } from '../recoveries/recover-missed.ts'
 import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
 import type { StoredWebhook } from '../../tables/webhook-row.ts'
 

@@ -16,7 +16,7 @@ export interface AgentSettings {
   connections?: Connections
 }
 
-/** A lost SYN is sent again after a second. */
+/** A SYN that was dropped is sent again after a second. */
 const MOST_FOR_AN_ADDRESS_MS = 1250
 
 /**
@@ -69,41 +69,19 @@ export function guardedAgent({
       guarded(options, (...outcome) => {
         const [error, socket, facts] = outcome
         if (error !== null) {
-          connections.refused(error, facts)
+          if (facts) connections.refused.set(error, facts)
           return callback(error, null)
         }
         // The first error of a connection ends it. Node reports a TLS alert that comes after the
         // handshake (a certificate of the client is missing, for one) and leaves the connection
         // open: the request would wait for its deadline, or be told only that the other side closed.
         socket.on('error', (reason) => {
-          connections.lost(reason)
+          connections.ended.add(reason)
           socket.destroy(reason)
         })
         connections.handOver(facts, () => callback(null, socket))
-        passOverInterims(socket)
       }),
   })
-}
-
-interface Parser {
-  ptr: number
-  llhttp?: { llhttp_set_lenient_keep_alive(parser: number, isLenient: 1): void }
-  onHeadersComplete(status: number, ...rest: unknown[]): unknown
-}
-
-/**
- * Has every interim answer passed over but 101 (RFC 9110, section 15.2), also where nobody asked for
- * it. undici ends the connection at a 100, and has no option for that: its parser, a property of the
- * connection, is told of another interim status. The final answer is also read after an interim one
- * that says `Connection: close`, or is of HTTP/1.0.
- */
-function passOverInterims(socket: Socket): void {
-  const key = Object.getOwnPropertySymbols(socket).find((one) => one.description === 'parser')
-  const parser = key && (socket as unknown as Record<symbol, Parser | null>)[key]
-  if (!parser?.llhttp) return
-  const passOn = parser.onHeadersComplete.bind(parser)
-  parser.onHeadersComplete = (status, ...rest) => passOn(status === 100 ? 102 : status, ...rest)
-  parser.llhttp.llhttp_set_lenient_keep_alive(parser.ptr, 1)
 }
 
 /** A connection that was about to go, or has gone, to a blocked address. */
@@ -115,7 +93,7 @@ export class BlockedAddress extends Error {
 }
 
 /** A connection that was reset before this process read its address: nothing is known to be blocked. */
-class LostConnection extends Error {
+class ResetConnection extends Error {
   readonly code = 'ECONNRESET'
   constructor(hostname: string) {
     super(`the connection to ${hostname} was reset as soon as it stood`)
@@ -163,7 +141,7 @@ export function guardedConnector<Options extends { hostname: string }>(
       const address = socket.remoteAddress
       if (address === undefined || isBlocked(address)) {
         socket.destroy()
-        const Reason = address === undefined ? LostConnection : BlockedAddress
+        const Reason = address === undefined ? ResetConnection : BlockedAddress
         return callback(new Reason(options.hostname), null)
       }
       connected(socket)
@@ -174,7 +152,7 @@ export function guardedConnector<Options extends { hostname: string }>(
   }
 }
 
-/** Missing of a connection through a proxy, and of an address that is blocked. */
+/** `undefined` of a connection through a proxy, and of an address that is blocked. */
 type Facts = Connected | undefined
 
 type Connect<Options> = (
@@ -310,9 +288,11 @@ export class Connections {
   open = 0
   /** While a connection is handed over: undici starts the request that it was made for in that call. */
   handedOver: { connected: Connected | undefined } | null = null
+  /** By their errors, those that could not be made. undici fails the requests that wait for one with its error. */
+  readonly refused = new WeakMap<Error, Connected>()
+  /** Errors of those that were handed over. undici also fails requests with one that it has not begun. */
+  readonly ended = new WeakSet<Error>()
   #waiting: Record<ConnectPhase, Map<string, number>> = { lookup: new Map(), tunnel: new Map() }
-  #refused = new WeakMap<Error, Connected>()
-  #lost = new WeakSet<Error>()
 
   opened(socket: Socket): void {
     this.open++
@@ -326,24 +306,6 @@ export class Connections {
     } finally {
       this.handedOver = null
     }
-  }
-
-  /** A connection that could not be made. undici fails the requests that wait for it with this error. */
-  refused(error: Error, connected: Connected | undefined): void {
-    if (connected) this.#refused.set(error, connected)
-  }
-
-  refusedWith(error: Error): Connected | undefined {
-    return this.#refused.get(error)
-  }
-
-  /** An error of a connection that was handed over. undici also fails requests with it that it has not begun. */
-  lost(error: Error): void {
-    this.#lost.add(error)
-  }
-
-  wasLost(error: Error): boolean {
-    return this.#lost.has(error)
   }
 
   /** The host is in this phase until `work` ends. */

@@ -220,7 +220,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#ended) return
     if (this.#isSentAgain || !this.#wasClosedBefore(error)) {
-      this.#connected ??= this.#way.connections.refusedWith(error)
+      this.#connected ??= this.#way.connections.refused.get(error)
       return this.#finish(classifyError(error), isOurFault(error))
     }
     this.#isSentAgain = true
@@ -233,7 +233,7 @@ class Exchange implements Dispatcher.DispatchHandler {
    * way. That is no evidence about the receiver, which knows a repeated request by its delivery id.
    */
   #wasClosedBefore(error: Error & { code?: unknown }): boolean {
-    if (this.#controller === undefined) return this.#way.connections.wasLost(error)
+    if (this.#controller === undefined) return this.#way.connections.ended.has(error)
     return (
       this.#keptSinceMs !== null &&
       performance.now() - this.#keptSinceMs < CLOSED_BEFORE_MS &&

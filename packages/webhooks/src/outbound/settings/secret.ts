@@ -1,12 +1,11 @@
 /** The secret of a webhook, which signs its deliveries. */
 import { randomBytes } from 'node:crypto'
-import { isSealed } from '@svc/core/internal'
+import { isSealed, wordedPattern } from '@svc/core/internal'
 import { SecretRefused } from '../../errors.ts'
 
 export const SHORTEST_SECRET = 16
 export const LONGEST_SECRET = 256
-/** Visible ASCII. */
-export const SECRET_TEXT = '^[!-~]+$'
+export const SECRET_TEXT = wordedPattern('^[!-~]+$', 'visible ASCII characters')
 
 const STANDARD_PREFIX = 'whsec_'
 const PUBLIC_PREFIX = 'whpk_'

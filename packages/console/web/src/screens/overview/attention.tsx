@@ -28,7 +28,8 @@ const MOST_KEYS = 3
 export function Attention() {
   const { session, may } = useSession()
   const { auth, webhooks } = session.features
-  const soon = { expiresWithinDays: SOON_DAYS, limit: MOST_KEYS }
+  // A key that was made for a few days ends as it is meant to.
+  const soon = { expiresWithinDays: SOON_DAYS, lifetimeOverDays: SOON_DAYS, limit: MOST_KEYS }
   const expiring = useCall('keys.list', auth && may('keys:read') ? soon : null)
   const sources = useSources()
   const names = useWebhooks()
@@ -109,7 +110,7 @@ export function Attention() {
   )
 }
 
-/** One line for all: a host may give keys for a week. */
+/** One line for all. */
 function keysThatEnd(keys: CallResult<'keys.list'> | undefined): AttentionItem[] {
   if (!keys || keys.items.length === 0) return []
   const isMore = keys.next !== null

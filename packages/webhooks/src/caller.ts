@@ -5,14 +5,17 @@ import {
   originOf,
   reachOf,
   KEY_EVENTS,
+  uuidOf,
   type AuditOrigin,
+  type Db,
   type OperationCaller,
   type Reach,
 } from '@svc/core/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { KeyEventsNotAllowed, OperatorOnly } from '../errors.ts'
-import type { Webhook } from '../schemas.ts'
-import type { ChangedColumns } from '../tables/webhooks.ts'
+import { KeyEventsNotAllowed, OperatorOnly, WebhookNotFound } from './errors.ts'
+import type { Webhook } from './schemas.ts'
+import type { StoredWebhook } from './tables/webhook-row.ts'
+import { findWebhook, type ChangedColumns } from './tables/webhooks.ts'
 
 export interface Caller extends OperationCaller {
   /** Whose webhooks it reaches: those of others do not exist for it. */
@@ -70,6 +73,33 @@ function endOf({ raw }: FastifyReply): AbortSignal {
   if (raw.closed) gone.abort()
   raw.once('close', () => gone.abort())
   return gone.signal
+}
+
+/**
+ * The id of a webhook as its row has it: jobs and sealed columns are found by that text.
+ *
+ * @throws WebhookNotFound: the id of a webhook is a UUID
+ */
+export function webhookIdOf(given: string): string {
+  const id = uuidOf(given)
+  if (id === undefined) throw new WebhookNotFound(given)
+  return id
+}
+
+/** The webhook `given`, where the caller reaches it. @throws WebhookNotFound */
+export async function foundWebhook(
+  db: Db,
+  given: string,
+  { reach }: Pick<Caller, 'reach'>,
+): Promise<StoredWebhook> {
+  const id = webhookIdOf(given)
+  return existing(id, await findWebhook(db, id, reach))
+}
+
+/** @throws WebhookNotFound */
+export function existing<Value>(id: string, value: Value | undefined): Value {
+  if (value === undefined) throw new WebhookNotFound(id)
+  return value
 }
 
 // Events about API keys, `svc.key.…`, tell what only callers who may read keys may know: others

@@ -1,9 +1,9 @@
 // promise: What a recovery over many webhooks counts beforehand is what it puts on its way
 /** Recoveries over many webhooks: what is counted beforehand is what is put on its way. */
-import { openReceiver } from '../../support/receiver.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 import t from 'tap'
-import { until } from '../../support/until.ts'
-import { startHost } from '../support/host.ts'
+import { until } from '../../../support/until.ts'
+import { startHost } from '../../support/host.ts'
 
 const since = '2020-01-01T00:00:00Z'
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { brokenWebhook, finished, since } from '../support/broken-webhook.ts'
-import { until } from '../../support/until.ts'
+import { brokenWebhook, finished, since } from '../../support/broken-webhook.ts'
+import { until } from '../../../support/until.ts'
 
 /** Deliveries whose first attempt has failed, and whose next one is due in an hour. */
 async function failedDeliveries(t: Test, count: number) {

@@ -1,4 +1,4 @@
-/** The operations on recoveries: deliveries of a span that are put on their way again. */
+/** The operations that put deliveries on their way again: those of a span, and dead letters. */
 import { Type, type Static } from '@sinclair/typebox'
 import {
   endedSpan,
@@ -17,16 +17,24 @@ import {
   type Input,
 } from '@svc/core/internal'
 import { ForeignTenant, InvalidInput } from '@svc/core'
-import { InvalidSpan, NoUrl, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
-import { QUEUE } from '../outbound/delivery-queue.ts'
-import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
-import { DAY_MS, MONTH_MS } from '../tables/log-spans.ts'
-import { findSentWebhooks, keepWebhook } from '../tables/webhooks.ts'
-import type { StoredWebhook } from '../tables/webhook-row.ts'
-import { auditWork } from '../outbound/audit.ts'
-import { operation, assertMayReceive, mayReceive, type Caller } from './caller.ts'
-import { foundWebhook, webhookIdOf } from './webhooks.ts'
-import { closed, oneOf, paged, Time, Uuid, WebhookId } from '../schema-pieces.ts'
+import { InvalidSpan, NoUrl, RecoveryNotFound, WebhookNotFound } from '../../errors.ts'
+import { QUEUE } from '../delivery-queue.ts'
+import { prepareMissed, previewMissed } from './recover-missed.ts'
+import { DAY_MS, MONTH_MS } from '../../tables/log-spans.ts'
+import { findSentWebhooks, keepWebhook, lockWebhooks } from '../../tables/webhooks.ts'
+import type { StoredWebhook } from '../../tables/webhook-row.ts'
+import { auditWork } from '../audit.ts'
+import {
+  assertMayReceive,
+  existing,
+  foundWebhook,
+  mayReceive,
+  operation,
+  webhookIdOf,
+  type Caller,
+} from '../../caller.ts'
+import { RedriveInput, RedriveResult } from '../../delivery-schemas.ts'
+import { closed, oneOf, paged, Time, Uuid, WebhookId } from '../../schema-pieces.ts'
 
 const What = oneOf(
   ['dead', 'failed', 'missing'],
@@ -176,28 +184,21 @@ export function recoveryOperations(core: Core, logDays: number) {
     return (await listRecoveries(core.readDb, QUEUE, { recipient, ...page })).map(shown)
   }
 
-  async function preview(
-    db: Db,
-    webhook: StoredWebhook,
-    request: RecoveryRequest,
-  ): Promise<Counted> {
-    try {
-      const counted = await core.queues.countRecoverable(db, request)
-      if (counted !== null) {
-        return { count: Math.min(counted, MOST_COUNTED), isAll: counted <= MOST_COUNTED }
-      }
-    } catch (error) {
-      if (!isStatementTimeout(error)) throw error
-      return { count: 0, isAll: false }
-    }
-    const until = await endedSpan(db, request.until)
-    return previewMissing(db, { ...request, until }, webhook, { logDays, most: MOST_COUNTED })
-  }
-
   /** How many deliveries it would be. Not read in the transaction of a caller, which would keep the locks of all days. */
   async function counted(webhook: StoredWebhook, asked: Asked, dryRun: boolean): Promise<Counted> {
     if (!dryRun && asked.what !== 'missing') return NOT_COUNTED
-    return preview(core.readDb, webhook, { ...asked, recipient: webhook.id })
+    const db = core.readDb
+    try {
+      const count = await core.queues.countRecoverable(db, { ...asked, recipient: webhook.id })
+      if (count !== null) {
+        return { count: Math.min(count, MOST_COUNTED), isAll: count <= MOST_COUNTED }
+      }
+    } catch (error) {
+      if (!isStatementTimeout(error)) throw error
+      return NOT_COUNTED
+    }
+    const until = await endedSpan(db, asked.until)
+    return previewMissed(db, { ...asked, until }, webhook, { logDays, most: MOST_COUNTED })
   }
 
   /** Begins a recovery. `seen`: what was counted before. `isTime`: to prepare it here. Returns its id, and how many deliveries it is. */
@@ -218,7 +219,7 @@ export function recoveryOperations(core: Core, logDays: number) {
     // If there are more, or of more days, the events are written down in the background.
     const deliveries =
       isMissing && isTime && seen.isAll && fromMs > Date.now() - MONTH_MS
-        ? await prepareMissing(db, recovery, webhook, logDays)
+        ? await prepareMissed(db, recovery, webhook, logDays)
         : recovery.deliveries
     const uncounted = isMissing ? seen : { count: MOST_COUNTED, isAll: false }
     const result = deliveries === null ? uncounted : { count: deliveries, isAll: true }
@@ -262,6 +263,37 @@ export function recoveryOperations(core: Core, logDays: number) {
   }
 
   return {
+    redrive: operation({
+      input: RedriveInput,
+      text: 'id',
+      output: RedriveResult,
+      writes: true,
+      routes: {
+        'POST /:id/redrive': {
+          takes: {},
+          status: 202,
+          summary: 'Queue its dead letters again, with all their attempts',
+        },
+      },
+      async run(by, { id, ids }) {
+        const webhookId = webhookIdOf(id)
+        return await core.within(by.db, async (db) => {
+          const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
+          if (webhook.url === null) throw new NoUrl(webhookId)
+          // The number of its dead letters would say what was published.
+          if (!by.seesKeyEvents) {
+            assertMayReceive(by, (await foundWebhook(db, webhookId, by)).events)
+          }
+          const redriven = await core.queues.redrive(db, QUEUE, webhookId, ids)
+          await auditWork(db, by.origin, 'redrive', webhook, {
+            redriven: { from: null, to: redriven },
+          })
+          core.afterCommit(db, () => core.queues.recipientsChanged(QUEUE))
+          return { redriven }
+        })
+      },
+    }),
+
     recover: operation({
       input: RecoverInput,
       output: RecoverResult,

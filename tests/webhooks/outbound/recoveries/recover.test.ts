@@ -1,10 +1,16 @@
 import t from 'tap'
 import { useCore } from '@svc/core/internal'
-import { openReceiver } from '../../support/receiver.ts'
-import { recoverMissed } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
-import { until, untilCount } from '../../support/until.ts'
-import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'
-import { startHost } from '../support/host.ts'
+import { openReceiver } from '../../../support/receiver.ts'
+import { recoverMissed } from '../../../../packages/webhooks/src/outbound/recoveries/recover-missed.ts'
+import { until, untilCount } from '../../../support/until.ts'
+import {
+  brokenWebhook,
+  deadLettersOf,
+  finished,
+  idOf,
+  since,
+} from '../../support/broken-webhook.ts'
+import { startHost } from '../../support/host.ts'
 
 t.test('dead letters of a span are counted, and delivered under their delivery ids', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 1, 1)
@@ -141,7 +147,7 @@ t.test('missing events are deleted with their recovery', async (t) => {
   const { id } = await host.register('https://receiver.example/', ['order.created'])
   const written = async (): Promise<number> => {
     const { rows } = await svc.database.query<{ count: number }>(
-      'select count(*)::int as count from svc."__svc.webhooks.missing_events"',
+      'select count(*)::int as count from svc."__svc.webhooks.missed_events"',
     )
     return rows[0]?.count ?? -1
   }

@@ -1,42 +1,42 @@
 import t from 'tap'
 import type { Job } from '@svc/core/internal'
-import { GrantReports } from '../../../../packages/core/src/jobs/recipients/grant-reports.ts'
+import { PermitReports } from '../../../../packages/core/src/jobs/recipients/permit-reports.ts'
 
 const job = (recipient: string | null, id: string | null) =>
-  ({ recipient, ...(id === null ? {} : { grant: { id, askedAt: 100 } }) }) as Job
+  ({ recipient, ...(id === null ? {} : { permit: { id, askedAt: 100 } }) }) as Job
 
-t.test('a report of a grant says when the attempt began and how long it took', async (t) => {
-  const reports = new GrantReports()
+t.test('a report of a permit says when the attempt began and how long it took', async (t) => {
+  const reports = new PermitReports()
   reports.begun(job('a', 'one'), 130)
   reports.ended(job('a', 'two'), 190, 40)
   reports.givenBack(job('b', 'three'))
   reports.begun(job('a', null), 130)
   reports.begun(job(null, 'four'), 130)
   t.same(reports.of(['a']), [
-    { grantId: 'one', afterMs: 30, tookMs: null },
-    { grantId: 'two', afterMs: 50, tookMs: 40 },
+    { permitId: 'one', afterMs: 30, tookMs: null },
+    { permitId: 'two', afterMs: 50, tookMs: 40 },
   ])
   t.same(reports.of(['a', 'b', 'c']).length, 3)
-  t.match(reports.of(['b']), [{ grantId: 'three', afterMs: null }])
+  t.match(reports.of(['b']), [{ permitId: 'three', afterMs: null }])
 })
 
 t.test('a report that was sent is forgotten, unless it has changed meanwhile', async (t) => {
-  const reports = new GrantReports()
+  const reports = new PermitReports()
   reports.begun(job('a', 'one'), 130)
   reports.begun(job('a', 'two'), 130)
   const told = reports.of(['a'])
   reports.ended(job('a', 'two'), 160, 30)
   reports.sent('a', told)
-  t.same(reports.of(['a']), [{ grantId: 'two', afterMs: 30, tookMs: 30 }])
+  t.same(reports.of(['a']), [{ permitId: 'two', afterMs: 30, tookMs: 30 }])
   reports.sent('a', reports.of(['a']))
   reports.sent('a', told)
   t.same(reports.of(['a']), [])
 })
 
-t.test('grants of a recipient that is restricted no more are not reported', async (t) => {
-  const reports = new GrantReports()
+t.test('permits of a recipient that is restricted no more are not reported', async (t) => {
+  const reports = new PermitReports()
   reports.begun(job('a', 'one'), 130)
   reports.begun(job('b', 'two'), 130)
   reports.keepOnly((recipient) => recipient === 'b')
-  t.match(reports.of(['a', 'b']), [{ grantId: 'two' }])
+  t.match(reports.of(['a', 'b']), [{ permitId: 'two' }])
 })

@@ -1,10 +1,10 @@
-/** Which events a recovery of what is missing finds, and in which order. */
+/** Which events a recovery of what was missed finds, and in which order. */
 import { listRecoveries, useCore, type Core, type Db, type Recovery } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { recoverMissingPortion } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
-import { since } from '../support/broken-webhook.ts'
-import { until } from '../../support/until.ts'
-import { startHost } from '../support/host.ts'
+import { recoverMissedPortion } from '../../../../packages/webhooks/src/outbound/recoveries/recover-missed.ts'
+import { since } from '../../support/broken-webhook.ts'
+import { until } from '../../../support/until.ts'
+import { startHost } from '../../support/host.ts'
 
 const LOG_DAYS = 7
 
@@ -26,11 +26,11 @@ async function begun(core: Core, id: string): Promise<Recovery> {
   return { ...recovery, hasNotedTransactions: true }
 }
 
-/** All portions in which what is missing is written down, in one transaction. */
+/** All portions in which what was missed is written down, in one transaction. */
 async function count(core: Core, db: Db, recovery: Recovery): Promise<void> {
   let position = recovery.position
   do {
-    const portion = await recoverMissingPortion(core, LOG_DAYS, db, { ...recovery, position }, 500)
+    const portion = await recoverMissedPortion(core, LOG_DAYS, db, { ...recovery, position }, 500)
     position = portion.position ?? null
   } while (position !== null)
 }
@@ -53,7 +53,7 @@ t.test('of two recoveries that are counted at once, one finds the events', async
   })
   await counted.promise
   const portion = () =>
-    core.transaction((db) => recoverMissingPortion(core, LOG_DAYS, db, other, 500))
+    core.transaction((db) => recoverMissedPortion(core, LOG_DAYS, db, other, 500))
   t.match(await portion(), { done: 0, isFinished: false, waitSeconds: 1 })
   release.resolve()
   await first
@@ -88,7 +88,7 @@ t.test(
     await core.transaction((db) => count(core, db, recovery))
     const { rows } = await svc.database.query(
       `select split_part(event_id, E'\x1f', 1) as tenant, event_id like E'%\x1f%' as "hasTenant"
-       from svc."__svc.webhooks.missing_events" order by n`,
+       from svc."__svc.webhooks.missed_events" order by n`,
     )
     t.same(
       rows.map(({ tenant, hasTenant }) => (hasTenant ? tenant : null)),

@@ -1,4 +1,4 @@
-/** Makes deliveries of events that a webhook never got one of: a recovery of what is missing. */
+/** Makes deliveries of events that a webhook never got one of: a recovery of what was missed. */
 import {
   noteOpenTransactions,
   compileFilterMatch,
@@ -17,24 +17,25 @@ import {
   type RecoveredPortion,
   type Recovery,
 } from '@svc/core/internal'
-import type { Webhook } from '../schemas.ts'
+import type { Webhook } from '../../schemas.ts'
 import {
-  countedMissing,
-  deleteMissing,
-  findMissing,
-  insertMissing,
-  readMissing,
-  takeMissing,
-  type MissingEvent,
-} from '../tables/missing-events.ts'
-import { findWebhook } from '../tables/webhooks.ts'
-import { QUEUE, SUBSCRIPTION, type DeliveryData } from './delivery-queue.ts'
+  countedMissed,
+  deleteMissed,
+  findMissed,
+  insertMissed,
+  readMissed,
+  takeMissed,
+  type MissedEvent,
+} from './missed-events.ts'
+import { DAY_MS } from '../../tables/log-spans.ts'
+import { findWebhook } from '../../tables/webhooks.ts'
+import { QUEUE, SUBSCRIPTION, type DeliveryData } from '../delivery-queue.ts'
 
 type Wants = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter'>
 
 /**
  * Begins to recover all that a webhook has missed since a moment, in the transaction in which it
- * becomes active again. What is missing is determined after the commit, when every publish has ended
+ * becomes active again. What was missed is determined after the commit, when every publish has ended
  * that may have seen the webhook inactive: nothing falls between the two. After the commit the caller
  * notifies the pumps: `core.queues.recipientsChanged(QUEUE)`.
  */
@@ -54,8 +55,6 @@ export async function recoverMissed(
   return await core.queues.recover(db, { ...request, perSecond: null })
 }
 
-const DAY_MS = 24 * 3600 * 1000
-
 /** The days of a span, one after another. Of events that are older than the log nothing is known: they are left out. */
 function* slicesOf(
   { since, until }: { since: string; until: string },
@@ -72,15 +71,15 @@ function* slicesOf(
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-/** Writes down what is missing. Returns how many deliveries it will be. */
-export async function prepareMissing(
+/** Writes down what was missed. Returns how many deliveries it will be. */
+export async function prepareMissed(
   db: Db,
   recovery: Recovery,
   webhook: Wants,
   logDays: number,
 ): Promise<number> {
   for (const slice of slicesOf(recovery, logDays)) await prepareSlice(db, recovery, webhook, slice)
-  const { count } = await countedMissing(db, recovery.id)
+  const { count } = await countedMissed(db, recovery.id)
   await setCounted(db, recovery.id, count)
   return count
 }
@@ -91,9 +90,9 @@ async function prepareSlice(
   webhook: Wants,
   span: { since: string; until: string },
 ): Promise<void> {
-  const { last } = await countedMissing(db, recovery.id)
+  const { last } = await countedMissed(db, recovery.id)
   const slice = { recovery, webhook, subscription: SUBSCRIPTION, ...span }
-  if ((await insertMissing(db, recovery.id, slice, last)) > 0) {
+  if ((await insertMissed(db, recovery.id, slice, last)) > 0) {
     await dropUnmatched(db, recovery.id, webhook, last)
   }
 }
@@ -102,10 +101,10 @@ async function prepareSlice(
 const PREVIEW_MS = 5000
 
 /**
- * How many deliveries a recovery of what is missing would make, counted up to `most` and for a few seconds:
+ * How many deliveries a recovery of what was missed would make, counted up to `most` and for a few seconds:
  * `isAll` says whether these are all.
  */
-export async function previewMissing(
+export async function previewMissed(
   db: Db,
   span: { queue: string; since: string; until: string },
   webhook: Wants,
@@ -116,9 +115,9 @@ export async function previewMissing(
   try {
     for (const days of slicesOf(span, logDays)) {
       const slice = { recovery: span, webhook, subscription: SUBSCRIPTION, ...days }
-      const missing = await findMissing(db, slice, most + 1)
-      for (let n = 0; n < missing.length; n += READ_AT_A_TIME) {
-        const some = missing.slice(n, n + READ_AT_A_TIME)
+      const missed = await findMissed(db, slice, most + 1)
+      for (let n = 0; n < missed.length; n += READ_AT_A_TIME) {
+        const some = missed.slice(n, n + READ_AT_A_TIME)
         count +=
           webhook.filter === null
             ? some.length
@@ -126,7 +125,7 @@ export async function previewMissing(
         if (count > most) return { count: most, isAll: false }
         if (performance.now() > untilMs) return { count, isAll: false }
       }
-      if (missing.length > most || performance.now() > untilMs) return { count, isAll: false }
+      if (missed.length > most || performance.now() > untilMs) return { count, isAll: false }
     }
   } catch (error) {
     if (!isStatementTimeout(error)) throw error
@@ -169,7 +168,7 @@ async function dropUnmatched(
   if (filter === null) return
   const match = compileFilterMatch(filter)
   for (let n = after; ;) {
-    const read = await readMissing(db, recoveryId, n, READ_AT_A_TIME)
+    const read = await readMissed(db, recoveryId, n, READ_AT_A_TIME)
     const unmatched: typeof read = []
     for (const one of read) {
       const { event, eventId, payload, changed } = one
@@ -178,7 +177,7 @@ async function dropUnmatched(
       )
       if (isMatch !== true) unmatched.push(one)
     }
-    await deleteMissing(
+    await deleteMissed(
       db,
       recoveryId,
       unmatched.map((one) => one.n),
@@ -189,28 +188,28 @@ async function dropUnmatched(
 }
 
 /** A portion of such a recovery: see `WorkerRecovery`. */
-export async function recoverMissingPortion(
+export async function recoverMissedPortion(
   core: Core,
   logDays: number,
   db: Db,
   recovery: Recovery,
-  limit: number,
+  most: number,
 ): Promise<RecoveredPortion> {
   const { id, recipient } = recovery
   if (recovery.deliveries === null) return countPortion(logDays, db, recovery)
-  const events = await takeMissing(db, id, limit)
+  const events = await takeMissed(db, id, most)
   await core.queues.insert(
     db,
     QUEUE,
     events.map((event) => jobOf(event, recipient)),
   )
-  return { done: events.length, isFinished: events.length < limit }
+  return { done: events.length, isFinished: events.length < most }
 }
 
 const COUNTED_IN_PORTION_MS = 500
 
 /**
- * Writes down what is missing, a day of the span or more in each portion. The first portion notes which transactions
+ * Writes down what was missed, a day of the span or more in each portion. The first portion notes which transactions
  * are open. The next one comes when they have ended.
  */
 async function countPortion(
@@ -239,13 +238,13 @@ async function countPortion(
       return { done: 0, isFinished: false, position: { countedTo: slice.until, until: span.until } }
     }
   }
-  const { count } = await countedMissing(db, id)
+  const { count } = await countedMissed(db, id)
   await setCounted(db, id, count)
   return { done: 0, isFinished: count === 0 }
 }
 
 /** The job waits with the retries, as a redriven dead letter does: new deliveries keep their latency. */
-function jobOf({ event, eventId }: MissingEvent, recipient: string) {
+function jobOf({ event, eventId }: MissedEvent, recipient: string) {
   const deliveryId = uuidv7()
   const data: DeliveryData = { event, eventId, recipient, deliveryId }
   return { id: deliveryId, data, recipient: recipient, isLate: true }

@@ -1,14 +1,14 @@
 /**
- * The reports of this process that are not sent yet, about grants of rate-limited recipients: when each
+ * The reports of this process that are not sent yet, about permits of rate-limited recipients: when each
  * attempt began, so that it counts against the limit no longer than it must. A claim sends the
  * reports of its recipients. Pure book-keeping.
  */
 import type { Job } from '../job.ts'
-import type { GrantReport } from '../pg-boss/claim-ordered-or-limited.ts'
+import type { PermitReport } from '../pg-boss/claim-ordered-or-limited.ts'
 
-export class GrantReports {
-  /** Reports by recipient, and by the id of the grant. */
-  #reports = new Map<string, Map<string, GrantReport>>()
+export class PermitReports {
+  /** Reports by recipient, and by the id of the permit. */
+  #reports = new Map<string, Map<string, PermitReport>>()
 
   /** The attempt begins, `now` by the monotonic clock. */
   begun(job: Job, now: number): void {
@@ -24,16 +24,16 @@ export class GrantReports {
     this.#put(job, null, null)
   }
 
-  of(recipients: readonly string[]): GrantReport[] {
+  of(recipients: readonly string[]): PermitReport[] {
     return recipients.flatMap((recipient) => [...(this.#reports.get(recipient)?.values() ?? [])])
   }
 
   /** These reports of a recipient were sent. Newer ones are sent later. */
-  sent(recipient: string, reports: readonly GrantReport[]): void {
+  sent(recipient: string, reports: readonly PermitReport[]): void {
     const known = this.#reports.get(recipient)
     if (!known) return
     for (const report of reports) {
-      if (known.get(report.grantId) === report) known.delete(report.grantId)
+      if (known.get(report.permitId) === report) known.delete(report.permitId)
     }
     if (known.size === 0) this.#reports.delete(recipient)
   }
@@ -45,10 +45,10 @@ export class GrantReports {
     }
   }
 
-  #put({ recipient, grant }: Job, beganAt: number | null, tookMs: number | null): void {
-    if (recipient === null || !grant?.id) return
-    const reports = this.#reports.get(recipient) ?? new Map<string, GrantReport>()
-    const afterMs = beganAt === null ? null : beganAt - grant.askedAt
-    this.#reports.set(recipient, reports.set(grant.id, { grantId: grant.id, afterMs, tookMs }))
+  #put({ recipient, permit }: Job, beganAt: number | null, tookMs: number | null): void {
+    if (recipient === null || !permit?.id) return
+    const reports = this.#reports.get(recipient) ?? new Map<string, PermitReport>()
+    const afterMs = beganAt === null ? null : beganAt - permit.askedAt
+    this.#reports.set(recipient, reports.set(permit.id, { permitId: permit.id, afterMs, tookMs }))
   }
 }
