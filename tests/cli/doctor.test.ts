@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lockKeyOf } from '../../packages/core/src/processes/process-lock.ts'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { migrateAll } from '@svc/core/internal'
 import { advance } from '@svc/testing'
@@ -11,7 +12,7 @@ import t, { type Test } from 'tap'
 import { emptyDatabase, emptyDatabaseWith, freshDatabase } from '../support/fresh-database.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { svc, type Place } from '../support/svc-command.ts'
-import { until } from '../support/until.ts'
+import { until, untilCount } from '../support/until.ts'
 import { sessionOn } from '../support/session.ts'
 import { newHost } from '../support/new-host.ts'
 
@@ -29,7 +30,12 @@ async function migratedDatabase(t: Test): Promise<string> {
 
 async function migrate(url: string): Promise<void> {
   const { signal } = new AbortController()
-  await migrateAll({ url, schema: undefined, log: Fastify().log, signal })
+  await migrateAll({
+    database: { connectionString: url },
+    schema: undefined,
+    log: Fastify().log,
+    signal,
+  })
 }
 
 async function startHost(t: Test, database: string, core: SvcCoreOptions = {}) {
@@ -261,15 +267,24 @@ t.test('a due job without a worker, and a process that is silent', async (t) => 
   const app = await startHost(t, database)
   await app.svc.events.subscribe('order.created', () => {}, { subscription: 'mail' })
   await app.ready()
-  await sql(`update svc."__svc.processes" set renewed_at = now() - interval '45 seconds'`)
+  // The host renews its own lease every six seconds, and a start of the server renews all of them.
+  await untilCount(1, () =>
+    sql(`select where pg_postmaster_start_time() < now() - interval '25 seconds'`),
+  )
+  await sql(`with silent as (
+      insert into svc."__svc.processes" (id, declares, is_locked, renewed_at)
+      select gen_random_uuid(), declares, true, now() - interval '45 seconds'
+        from svc."__svc.processes" returning id)
+    select pg_advisory_lock_shared(${lockKeyOf('id::text')}) from silent`)
   const { found } = await doctor(t, database)
   t.match(found, { PROCESS_SILENT: /its lease ended \d+ seconds ago/ })
 
   await app.close()
+  await sql('select pg_advisory_unlock_all()')
   await sql(`insert into svc_jobs.job (name, data, start_after, policy)
     values ('__svc.sub/mail', '{}', now() - interval '39 seconds', 'standard')`)
   t.match((await doctor(t, database)).found, {
-    NO_WORKERS: /^Due for up to \d+ seconds: 1 event for the subscription "mail"/,
+    NO_WORKERS: /^Due for up to \d+ (seconds|minutes): 1 event for the subscription "mail"/,
   })
 })
 

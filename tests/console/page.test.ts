@@ -1,8 +1,10 @@
 /** The page: how it is served, beside a guard and beside @fastify/helmet. */
 import helmet from '@fastify/helmet'
 import t from 'tap'
+import { svcAuth } from '@svc/auth'
 import { svcConsole } from '@svc/console'
 import { svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
 import { readPage } from '../../packages/console/src/page/page-files.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
@@ -120,6 +122,27 @@ t.test('the console works below the prefix of a plugin', async (t) => {
     signIn: 'host',
   })
   t.match(await app.svc.console.portalLink({ tenant: 'acme' }), /^\/internal\/desk\/portal\//)
+})
+
+t.test('a console at the path of a management API is an error at boot', async (t) => {
+  const database = await freshDatabase(t)
+  const boot = async (path: string, { isFirst = false } = {}) => {
+    const app = newHost(t)
+    await app.register(svcCore, { database: { connectionString: database, max: 4 } })
+    if (isFirst) await app.register(svcConsole, { path })
+    await app.register(svcAuth)
+    await app.register(svcWebhooks, { allowedEvents: [] })
+    if (!isFirst) await app.register(svcConsole, { path })
+    await app.ready()
+  }
+  const said = (of: string) => ({
+    code: 'SVC_CORE_INVALID_OPTION',
+    message: new RegExp(`${of}.*give the option "path" another one`),
+  })
+  await t.rejects(boot('/_auth'), said('/_auth/keys'))
+  await t.rejects(boot('/_auth', { isFirst: true }), said('/_auth/keys'))
+  await t.rejects(boot('/_webhooks'), said('/_webhooks/feed'))
+  await t.resolves(boot('/_auth/console'))
 })
 
 t.test('if the page was not built, the error names the command', (t) => {

@@ -19,12 +19,12 @@ type Database = Parameters<Parameters<typeof Core.withDatabase>[1]>[0]
 
 /** Runs `run` with a connection to the database, which is closed after it. @throws WrongUsage */
 export async function withDatabase<T>(
-  { databaseUrl: url, log, signal }: Context,
+  { database, log, signal }: Context,
   schema: string | undefined,
   run: (database: Database) => Promise<T>,
 ): Promise<T> {
   const core = await loadCore()
-  return core.withDatabase({ url, schema, log, signal }, run)
+  return core.withDatabase({ database, schema, log, signal }, run)
 }
 
 type Plugin = readonly [FastifyPluginAsync<object>, object]
@@ -42,7 +42,7 @@ export async function withHost<T>(
   { schema, auth, webhooks }: HostOptions,
   run: (svc: Svc) => Promise<T>,
 ): Promise<T> {
-  const { databaseUrl: url, signal } = context
+  const { database, signal } = context
   const { declaredOptions } = await loadCore()
   const declared = await withDatabase(context, schema, ({ db }) =>
     declaredOptions(db).catch((error: { code?: string }) => {
@@ -58,7 +58,7 @@ export async function withHost<T>(
   const { createSvc } = await packageOf<typeof OfCore>(context, '@svc/core')
   const svc = await createSvc({
     core: {
-      database: { connectionString: url, max: 2 },
+      database: { ...database, max: 2 },
       schema,
       migrate: 'check',
       ...(application && { application }),

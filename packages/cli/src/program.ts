@@ -45,6 +45,8 @@ const HELP = `
 Environment:
   DATABASE_URL  connection string of the database; several hosts are separated by commas
   PGPASSFILE    a file with its password, where the connection string has none
+  SVC_PASSWORD_COMMAND
+                a command that prints its password, run for each connection
   SVC_KEY       an API key, for the verbs with --url
   NO_COLOR      without colours, as in a pipe
 
@@ -104,6 +106,8 @@ const FOR_HOSTS: [string | RegExp, string][] = [
   [/\binput\/(\w+)(?:\/\d+)?/, '--$1'],
   [/^svcCore: /, ''],
   ['the option "database" (by default the secret DATABASE_URL)', 'DATABASE_URL'],
+  [/(the function )?"password"/, 'SVC_PASSWORD_COMMAND'],
+  ['the function that gives the password', 'SVC_PASSWORD_COMMAND'],
   [/^the option "schema" must/, '--schema must'],
   ['the option "migrate" is "check", and ', ''],
   [', then boot again', ''],

@@ -2,6 +2,7 @@
 import { styleText } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Command } from 'commander'
+import { passwordFrom } from './password-command.ts'
 
 export type ExitCode = 0 | 1 | 2 | 3
 export const DONE = 0 as const
@@ -86,9 +87,14 @@ export class Context {
   }
 
   /** @throws WrongUsage */
-  get databaseUrl(): string {
-    const { DATABASE_URL: url } = this.env
-    if (url) return url
+  get database(): { connectionString: string; password?: () => Promise<string> } {
+    const { DATABASE_URL: connectionString, SVC_PASSWORD_COMMAND: command } = this.env
+    if (connectionString && !command) return { connectionString }
+    if (connectionString && command) {
+      const password = passwordFrom(command)
+      if (password) return { connectionString, password }
+      throw new WrongUsage('SVC_PASSWORD_COMMAND has a quote that does not end')
+    }
     throw new WrongUsage(
       'DATABASE_URL is not set: set it to the connection string of the database, postgres://user:password@host:5432/name, or run "node --env-file=.env node_modules/.bin/svc …" where .env has it',
     )

@@ -46,7 +46,7 @@ export interface PayloadOf {
  * }
  */
 export interface SvcConsoleOptions {
-  /** The path at which the console is served. @default '/console' */
+  /** The path at which the console is served, which no management API has. @default '/console' */
   path?: string | undefined
   /**
    * The host's own login: returns who makes a request, or `null`. It is called for each request, and

@@ -67,6 +67,7 @@ async function mount(
 ): Promise<void> {
   const parts = partsOf(core, settings, `${app.prefix}${settings.path}`)
   const { live } = parts
+  assertOwnPath(app, parts.base)
   core.lease.declareOptions('svcConsole', { sessionSeconds: settings.sessionSeconds })
   core.queues.onActivity(live.notify)
   core.notifications.listen(CHANGES, live.notify)
@@ -98,6 +99,8 @@ async function mount(
     { prefix: settings.path },
   )
   app.addHook('onReady', async () => {
+    // The other plugins may come later.
+    assertOwnPath(app, parts.base)
     assertSignInPossible(settings, parts.features())
     if (parts.features().auth) await assertGrantable(core, settings)
   })
@@ -137,6 +140,15 @@ function partsOf(core: Core, settings: ConsoleSettings, base: string): ConsolePa
 function assertFirst({ svc }: Core): void {
   if ((svc as Partial<typeof svc>).console === undefined) return
   throw new AlreadyRegistered('svcConsole is registered already: register it once')
+}
+
+/** @throws InvalidOption where a management API is at the same path: its routes would answer for screens of the page */
+function assertOwnPath(app: FastifyInstance, base: string): void {
+  const taken = ['/keys', '/feed'].find((end) => app.hasRoute({ method: 'GET', url: base + end }))
+  if (taken === undefined) return
+  throw new InvalidOption(
+    `svcConsole: a management API is at the path ${base} as well (${base}${taken}): give the option "path" another one, such as "/console"`,
+  )
 }
 
 /** @throws InvalidOption */

@@ -46,7 +46,7 @@ async function examine(
   context: Context,
   schema: string | undefined,
 ): Promise<{ findings: Finding[]; facts: object }> {
-  const { databaseUrl: url, log, signal, folder } = context
+  const { database: place, log, signal, folder } = context
   const { checkAll, inspectHosts, inspectRights, inspectServer, inspectStuck } = await loadCore()
   const versions = await installedVersions(folder)
   const ofVersions = differingPackages(versions)
@@ -59,7 +59,7 @@ async function examine(
       if (lacks.length > 0) {
         return { findings: [...common, ...lacks.map(rightFinding)], facts: { versions, server } }
       }
-      const { problems } = await checkAll({ url, schema, log, signal })
+      const { problems } = await checkAll({ database: place, schema, log, signal })
       const missing = problems.map(({ owner, lack, error }) =>
         missingPart(owner, lack, error, schema),
       )

@@ -31,16 +31,16 @@ export const migrate: AddVerb = (program, context) => {
 
 async function migrated(context: Context, options: Options): Promise<ExitCode> {
   const { check = false, plan, grantTo, schema, json } = options
-  const { databaseUrl: url, log, signal } = context
+  const { database, log, signal } = context
   const { checkAll, migrateAll, planAll } = await loadCore()
   if (plan) {
-    const statements = await planAll({ url, schema, log, signal, grantTo })
+    const statements = await planAll({ database, schema, log, signal, grantTo })
     if (json) context.json({ statements })
     else for (const statement of statements) context.out(`${statement}\n`)
     if (statements.length === 0 && !json) context.out('-- everything is there')
     return statements.length === 0 ? DONE : TO_DO
   }
-  const outcome = await (check ? checkAll : migrateAll)({ url, schema, log, signal, grantTo })
+  const outcome = await (check ? checkAll : migrateAll)({ database, schema, log, signal, grantTo })
   const isComplete = outcome.problems.length === 0 && outcome.lackedGrants.length === 0
   if (json) context.json(factsOf(outcome))
   else report(context, outcome, options)

@@ -40,10 +40,10 @@ const LARGEST_TEXT = 4_000_000
 const LARGEST_WAITING = 256_000_000
 const SIZE_OF_EVENT = 500
 /**
- * Where a batch does not reach Postgres, the events that have waited this long fail with it:
- * otherwise each thousand of a queue would wait for a time-out of its own.
+ * Where a batch does not reach Postgres, the events that have waited this long fail with it: the next
+ * batch may wait for a time-out of its own.
  */
-const LONGEST_WAIT_MS = 5000
+const LONGEST_WAIT_MS = 1000
 /**
  * How long the halves of a batch that Postgres refused, or took too long for, are tried: each may take
  * until its time-out.

@@ -20,13 +20,14 @@ import { withDatabase } from './with-database.ts'
 /**
  * Does not start core, which ends at the first thing that is missing: the rest would stay unknown.
  */
-export function checkAll({ url, schema, log, signal, grantTo }: Upkeep): Promise<Outcome> {
-  const settings = resolveCoreOptions({ migrate: 'check', schema })
-  return withDatabase({ url, schema, log, signal }, async (database) => {
+export function checkAll({ grantTo, ...place }: Upkeep): Promise<Outcome> {
+  const settings = resolveCoreOptions({ migrate: 'check', schema: place.schema })
+  return withDatabase(place, async (database) => {
     const { pool, workerPool, db } = database
     return explainingRights(db, async () => {
       const citus = await findCitus(db)
       if (citus !== null) await assertCitusUsable(db, citus)
+      const { log, signal } = place
       const boot = { pool, workerPool, log, signal, isCheck: true, citus }
       const packages = await installedPackages()
       const hasQueues = await isBossInstalled(db)

@@ -32,8 +32,8 @@ export interface Problem {
 
 /** If one package fails, the tables of the others are still created. */
 export async function migrateAll({ grantTo, ...upkeep }: Upkeep): Promise<Outcome> {
-  const { url, schema, log, signal } = upkeep
-  const database = { connectionString: url, max: 2 }
+  const { schema, log, signal } = upkeep
+  const database = { ...upkeep.database, max: 2 }
   const settings = resolveCoreOptions({ database, schema, worker: { enabled: false } })
   // Before anything is made: a name with a typing error is no reason for half the work.
   if (grantTo !== undefined) await withDatabase(upkeep, ({ db }) => assertRole(db, grantTo))

@@ -16,9 +16,9 @@ import { withDatabase } from './with-database.ts'
  * Scripts in their order, each with a comment that says what it is of, and in a transaction of its own. None:
  * there is nothing to do. The partitions of the next days of the delivery log are not in it.
  */
-export function planAll({ url, schema, log, signal, grantTo }: Upkeep): Promise<string[]> {
-  const settings = resolveCoreOptions({ migrate: 'check', schema })
-  return withDatabase({ url, schema, log, signal }, async ({ db, pool: { names } }) => {
+export function planAll({ grantTo, ...place }: Upkeep): Promise<string[]> {
+  const settings = resolveCoreOptions({ migrate: 'check', schema: place.schema })
+  return withDatabase(place, async ({ db, pool: { names } }) => {
     const scripts: string[] = []
     const collect = async (title: string, run: (plan: Db) => Promise<unknown>): Promise<void> => {
       const texts: string[] = []

@@ -8,7 +8,8 @@ import { namesOf } from '../postgres/schema-names.ts'
 
 /** Which database, and where the command logs. */
 export interface Place {
-  url: string
+  /** `password`: asked for each connection. */
+  database: { connectionString: string; password?: () => Promise<string> }
   /** @default 'svc' */
   schema: string | undefined
   log: FastifyBaseLogger
@@ -18,12 +19,12 @@ export interface Place {
 
 /** @throws InvalidOption, DatabaseUnreachable, DatabaseTooOld, DatabaseNotUtf8, and what `run` throws */
 export async function withDatabase<T>(
-  { url, schema, log, signal }: Place,
+  { database: given, schema, log, signal }: Place,
   run: (database: Database) => Promise<T>,
 ): Promise<T> {
   const names = namesOf(resolveCoreOptions({ schema }).schema)
   const logError = (err: Error) => log.warn({ err }, 'connection to Postgres lost')
-  const option = { connectionString: url, max: 2 }
+  const option = { ...given, max: 2 }
   await awaitPrimary(configOf(option), log, signal, { reads: true })
   const database = await openDatabase(option, logError, { names })
   try {
