@@ -12,6 +12,7 @@ import {
   withQueryTimeout,
   poolWithQueryTimeout,
 } from '../../../packages/core/src/postgres/query-timeout.ts'
+import { markPooled } from '../../../packages/core/src/postgres/session-settings.ts'
 import { transaction, type Db } from '../../../packages/core/src/postgres/transaction.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
@@ -47,6 +48,18 @@ t.test(
     t.same(rows, [{ n: 1 }])
   },
 )
+
+t.test('behind a pooler a statement that a lock held up leaves no transaction open', async (t) => {
+  const pool = await poolOf(t)
+  await pool.query(
+    `create function public.held() returns int language plpgsql as
+       $$ begin raise lock_not_available; end $$`,
+  )
+  markPooled(pool)
+  const db = poolWithQueryTimeout(pool)
+  await t.rejects(db.query('select public.held() where $1', [true]), { code: '55P03' })
+  t.same((await db.query('select $1::int as n', [7])).rows, [{ n: 7 }])
+})
 
 t.test('a statement of a shared pool that timed out is cancelled in the server', async (t) => {
   const pool = await poolOf(t)
