@@ -93,32 +93,22 @@ const FOUND_KEYS = newestFound(KEYS, {
 export async function listApiKeys(
   db: Db,
   reach: Reach,
-  {
-    userId,
-    prefix,
-    state,
-    unusedSince,
-    after,
-    limit,
-    search,
-    expiresWithinDays,
-    lifetimeOverDays,
-  }: Omit<KeyFilter, 'tenant' | 'include'>,
+  filter: Omit<KeyFilter, 'tenant' | 'include'>,
 ): Promise<ApiKey[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from ${search === undefined ? KEYS : FOUND_KEYS}
+    `select ${COLUMNS} from ${filter.search === undefined ? KEYS : FOUND_KEYS}
       where ${PAGE.within} and ${PAGE.listed} order by id desc limit $7`,
     [
       reach,
-      userId ?? null,
-      prefix ?? null,
-      state ?? null,
-      unusedSince ?? null,
-      after ?? null,
-      limit ?? null,
-      expiresWithinDays ?? null,
-      lifetimeOverDays ?? null,
-      ...(search === undefined ? [] : [search]),
+      filter.userId ?? null,
+      filter.prefix ?? null,
+      filter.state ?? null,
+      filter.unusedSince ?? null,
+      filter.after ?? null,
+      filter.limit ?? null,
+      filter.expiresWithinDays ?? null,
+      filter.lifetimeOverDays ?? null,
+      ...(filter.search === undefined ? [] : [filter.search]),
     ],
   )
   return rows.map(keyOf)
