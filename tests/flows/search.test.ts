@@ -1,6 +1,7 @@
 // promise: `?search=` on users, keys, tenants and webhooks: beginnings of words of their names, without case and accents, along an index
 /** Search by name: what is found, what is refused, who finds what, and what it costs. */
 import type { SvcCoreOptions } from '@svc/core'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { explainingPool, nodesOf } from '../support/query-plans.ts'
@@ -31,6 +32,22 @@ async function startHost(t: Test, database: SvcCoreOptions['database']) {
     return body.map((row: Record<string, unknown>) => row[field]).sort()
   }
   return { app, ask, found, svc: app.svc }
+}
+
+/** A pool on which each statement that looks for a common word takes long. */
+function slowPool(t: Test, connectionString: string) {
+  const slow = { byMs: 800 }
+  class SlowClient extends pg.Client {
+    override query(...given: [never]): never {
+      const { text = '' } = given[0] as { text?: string }
+      const run = (): never => super.query<never>(...given)
+      return text.includes('"isEnd"') ? (setTimeout(run, slow.byMs) as never) : run()
+    }
+  }
+  const pool = new pg.Pool({ connectionString, max: 5, Client: SlowClient })
+  pool.on('error', () => {})
+  t.teardown(() => pool.end())
+  return Object.assign(slow, { pool })
 }
 
 t.test('words are found by how they begin, whatever their case and accents', async (t) => {
@@ -218,6 +235,16 @@ t.test('a search among 100 000 rows reads those that it finds, page by page', as
   )
   const { body: ancient } = await ask('/_webhooks?limit=2&search=ancient')
   t.match(ancient, [{ id: /2000$/ }, { id: /1999$/ }], 'a common word that no new row has')
+  const slow = slowPool(t, database)
+  const other = await startHost(t, slow.pool)
+  const first = await other.ask('/_webhooks?limit=2&search=ancient')
+  t.same(first.body, [], 'a search that takes long shows what it has found')
+  const [, further = ''] = /^<(.*)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
+  t.same((await other.ask(further)).body, ancient, 'and the next page goes on there')
+  const named = await other.svc.webhooks.list({ search: 'ancient', limit: 2 })
+  t.match(named, ancient, 'code of the process gets all, or an error')
+  slow.byMs = 2600
+  await t.rejects(other.svc.webhooks.list({ search: 'ancient' }), { code: 'SVC_LIST_TOO_LONG' })
   for (const [list, search, count] of [
     ['/_auth/users', 'person777', 111],
     ['/_auth/users', 'person777 example', 111],

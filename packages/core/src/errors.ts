@@ -54,6 +54,13 @@ export const Unavailable = createError<[{ cause: unknown }]>(
   503,
 )
 
+/** A list was not searched to its end in time. */
+export const ListTooLong = createError(
+  'SVC_LIST_TOO_LONG',
+  'the list could not be read within 5 seconds: ask for less of it, by more filters or a shorter span',
+  503,
+)
+
 /** `close()` of `createSvc` was called before. */
 export const Closed = createError(
   'SVC_CLOSED',

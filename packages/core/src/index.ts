@@ -72,6 +72,7 @@ export {
   InvalidTransaction,
   JobsSchemaDiffers,
   MigrationBlocked,
+  ListTooLong,
   NotDrained,
   NoTransaction,
   PayloadMismatch,

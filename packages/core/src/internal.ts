@@ -34,7 +34,8 @@ export {
   type Reach,
 } from './tenants/tenants.ts'
 export { pageOf } from './http/pagination.ts'
-export { foundBy, newestFound, Search } from './tenants/search.ts'
+export { cutPage, listNewest } from './newest-list.ts'
+export { foundBy, Search } from './tenants/search.ts'
 export { tenantListOf, type TenantListPage } from './tenant-list.ts'
 export { callerFor } from './audit/on-behalf-of.ts'
 export type { TenantPart } from './tenant-erasure.ts'

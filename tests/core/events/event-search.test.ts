@@ -1,6 +1,7 @@
 /** `svc.events.search` and `svc.events.find`. */
 import type { Db, FoundEvent } from '@svc/core'
 import { useCore } from '@svc/core/internal'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createEventSearch } from '../../../packages/core/src/events/event-search.ts'
 import { emptyDatabaseWith } from '../../support/fresh-database.ts'
@@ -168,7 +169,23 @@ t.test('a search that took too long says so, and goes on in shorter spans', asyn
   await t.rejects(never.search({ after: moment }), { code: 'SVC_UNAVAILABLE' })
 })
 
-t.test('a search of a tenant reads its events alone', async (t) => {
+t.test('a search of much ends in time', async (t) => {
+  // A minute has so many events that they take a tenth of a second.
+  const dense: Db = {
+    async query(_text, [lower, upper] = []) {
+      const to = upper === 'infinity' ? Date.now() : Date.parse(upper as string)
+      await setTimeout((to - Date.parse(lower as string)) / 600)
+      return { rows: [], rowCount: 0 }
+    },
+  }
+  const startedMs = performance.now()
+  const { complete } = await createEventSearch(dense).search({ text: 'none' })
+  const ms = performance.now() - startedMs
+  t.equal(complete, false)
+  t.ok(ms > 1400 && ms < 2500, `${ms} ms`)
+})
+
+t.test('a search of a tenant, or by an id, reads these events alone', async (t) => {
   const { app } = await startHost(t)
   const { database } = app.svc
   await database.query(
@@ -192,6 +209,9 @@ t.test('a search of a tenant reads its events alone', async (t) => {
   }
   const { search } = createEventSearch(explaining)
   t.equal((await search({ tenant: 'acme', text: 'none' })).items.length, 0)
+  t.ok(read <= 40, `${read} rows of 20000`)
+  read = 0
+  t.match(await search({ id: '777' }), { items: [{ id: '777', tenant: 'globex' }], next: null })
   t.ok(read <= 40, `${read} rows of 20000`)
 })
 

@@ -24,7 +24,7 @@ export const COLUMNS = `id, user_id as "userId", tenant, key_prefix as "keyPrefi
   ${isoOf('last_used_at')} as "lastUsedAt", replaces, replaced_by as "replacedBy"`
 
 type Json = 'metadata' | 'limits' | 'quota'
-type Row = Omit<ApiKey, Json> & Record<Json, string | null>
+export type Row = Omit<ApiKey, Json> & Record<Json, string | null>
 
 /** JSON is read as text, because the host's type parsers decide what pg makes of JSON. */
 export const keyOf = ({ metadata, limits, quota, ...row }: Row): ApiKey => ({

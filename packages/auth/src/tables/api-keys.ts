@@ -1,4 +1,4 @@
-import { foundBy, newestFound, withinReach, type Db, type Reach } from '@svc/core/internal'
+import { foundBy, listNewest, withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { Bounds, KeyFields } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, KeyFilter } from '../schemas.ts'
@@ -10,6 +10,7 @@ import {
   keyOf,
   parsed,
   placeholders,
+  type Row,
   valuesOf,
 } from './api-key-row.ts'
 import { isoOf } from './timestamps.ts'
@@ -58,36 +59,33 @@ const STATE = `case when revoked_at is not null then 'revoked'
   when not enabled then 'disabled' else 'active' end`
 
 const KEYS = 'svc."__svc.auth.api_keys"'
-const PAGE = {
-  within: `($6::uuid is null or id < $6) and ${withinReach('tenant', '$1')}`,
-  listed: `($2::uuid is null or user_id = $2)
-        and ($3::text is null or key_prefix >= $3 and key_prefix < $3 || chr(127)
-                                 and starts_with(key_prefix, $3))
-        and ($4::text is null or ${STATE} = $4)
-        -- Repeats the condition of the partial indexes, so that the planner uses them.
-        and ($4::text is distinct from 'revoked' or revoked_at is not null)
-        and ($4::text is distinct from 'disabled' or not enabled)
-        and ($4::text is distinct from 'expired' or expires_at is not null)
-        and ($5::timestamptz is null or last_used_at is null or last_used_at < $5)
+const FOUND = foundBy('words', '$10')
+const OWNERS = 'svc."__svc.auth.users" as users'
+const OWNERS_FOUND = `select users.id from ${OWNERS} where ${FOUND} and ${withinReach('tenant', '$3')}`
+/** Found by its label, or by whose it is. */
+const LIST = {
+  table: KEYS,
+  columns: COLUMNS,
+  within: `${withinReach('tenant', '$3')} and ($4::uuid is null or user_id = $4)
+        -- The conditions of the partial indexes, so that the planner uses them.
+        and ($6::text is distinct from 'revoked' or revoked_at is not null)
+        and ($6::text is distinct from 'disabled' or not enabled)
+        and ($6::text is distinct from 'expired' or expires_at is not null)`,
+  listed: `($5::text is null or key_prefix >= $5 and key_prefix < $5 || chr(127)
+                                 and starts_with(key_prefix, $5))
+        and ($6::text is null or ${STATE} = $6)
+        and ($7::timestamptz is null or last_used_at is null or last_used_at < $7)
         and ($8::integer is null
              or expires_at > now() and expires_at <= now() + make_interval(days => $8)
                 and expires_at > created_at and revoked_at is null and expiry_notice is distinct from 0
                 and enabled and replaced_by is null)
         and ($9::integer is null or expires_at > created_at + make_interval(days => $9))`,
-  limit: '$7',
-}
-const FOUND = foundBy('words', '$10')
-const OWNERS = 'svc."__svc.auth.users" as users'
-const OWNERS_FOUND = `select users.id from ${OWNERS} where ${FOUND} and ${withinReach('tenant', '$1')}`
-/** Found by its label, or by whose it is. */
-const FOUND_KEYS = newestFound(KEYS, {
   some: `select 1 from ${KEYS} where ${FOUND} union all select 1 from (${OWNERS_FOUND}) as owners`,
   found: `(${FOUND} or user_id = any(array(${OWNERS_FOUND})))`,
   // Of its one user: an "exists" may read all users that are found.
   isFound: `(${FOUND} or coalesce((select ${FOUND} from ${OWNERS} where users.id = user_id
-              and ${withinReach('tenant', '$1')}), false))`,
-  ...PAGE,
-})
+              and ${withinReach('tenant', '$3')}), false))`,
+}
 
 /** Newest first, including revoked keys. */
 export async function listApiKeys(
@@ -95,22 +93,16 @@ export async function listApiKeys(
   reach: Reach,
   filter: Omit<KeyFilter, 'tenant' | 'include'>,
 ): Promise<ApiKey[]> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from ${filter.search === undefined ? KEYS : FOUND_KEYS}
-      where ${PAGE.within} and ${PAGE.listed} order by id desc limit $7`,
-    [
-      reach,
-      filter.userId ?? null,
-      filter.prefix ?? null,
-      filter.state ?? null,
-      filter.unusedSince ?? null,
-      filter.after ?? null,
-      filter.limit ?? null,
-      filter.expiresWithinDays ?? null,
-      filter.lifetimeOverDays ?? null,
-      ...(filter.search === undefined ? [] : [filter.search]),
-    ],
-  )
+  const { userId, prefix, state, unusedSince, expiresWithinDays, lifetimeOverDays } = filter
+  const rows = await listNewest<Row>(db, LIST, filter, [
+    reach,
+    userId ?? null,
+    prefix ?? null,
+    state ?? null,
+    unusedSince ?? null,
+    expiresWithinDays ?? null,
+    lifetimeOverDays ?? null,
+  ])
   return rows.map(keyOf)
 }
 

@@ -1,6 +1,6 @@
 import {
   foundBy,
-  newestFound,
+  listNewest,
   tenantListOf,
   withinReach,
   type Db,
@@ -81,26 +81,19 @@ export async function lockUsers(
 }
 
 const USERS = 'svc."__svc.auth.users"'
-const PAGE = {
-  within: `($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}`,
-  listed: '($4::uuid[] is null or id = any($4))',
-  limit: '$2',
+const LIST = {
+  table: USERS,
+  columns: COLUMNS,
+  within: `${withinReach('tenant', '$3')} and ($4::uuid[] is null or id = any($4))`,
+  found: foundBy('words', '$5'),
 }
-const FOUND_USERS = newestFound(USERS, { found: foundBy('words', '$5'), ...PAGE })
 
 /** Newest first. */
-export async function listUsers(
+export const listUsers = (
   db: Db,
   reach: Reach,
-  { after, limit, search, ids }: Omit<UserFilter, 'tenant'> = {},
-): Promise<User[]> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from ${search === undefined ? USERS : FOUND_USERS}
-      where ${PAGE.within} and ${PAGE.listed} order by id desc limit $2`,
-    [after ?? null, limit ?? null, reach, ids ?? null, ...(search === undefined ? [] : [search])],
-  )
-  return rows
-}
+  { ids, ...page }: Omit<UserFilter, 'tenant'> = {},
+): Promise<User[]> => listNewest(db, LIST, page, [reach, ids ?? null])
 
 /** Deletes a user that is locked. */
 export async function deleteUser(db: Db, id: string): Promise<void> {

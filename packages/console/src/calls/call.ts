@@ -1,7 +1,7 @@
 /** The definition of a call: an operation as a page makes it. */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { AuthOperations } from '@svc/auth'
-import type { Core, Input } from '@svc/core/internal'
+import { cutPage, type Core, type Input } from '@svc/core/internal'
 import type { SvcWebhooks } from '@svc/webhooks'
 import type { Links } from '../access/portal-links.ts'
 import type { Identity } from '../access/identity.ts'
@@ -70,20 +70,21 @@ type Limited = Input<typeof List>
 
 /**
  * Reads one row more than the page holds, to determine whether it is the last one. The page ends before
- * the first row that was not read as a whole.
+ * the first row that was not read as a whole. `complete`: where its search ended early.
  */
 export async function pageOf<Query extends Limited, Row extends { id: string }, Shown>(
   input: Query,
   list: (page: Query & { limit: number }) => Promise<Row[]>,
   shown: (row: Row) => Shown,
   isWhole: (row: Row) => boolean = () => true,
-): Promise<{ items: Shown[]; next: string | null }> {
+): Promise<{ items: Shown[]; next: string | null; complete?: false }> {
   const { limit = USUAL } = input
-  const rows = await list({ ...input, limit: limit + 1 })
+  const { rows, cutAt } = await cutPage(() => list({ ...input, limit: limit + 1 }))
   const end = rows.findIndex((row, index) => index === limit || !isWhole(row))
   const items = end === -1 ? rows : rows.slice(0, end)
-  const next = items.length < rows.length ? (items.at(-1)?.id ?? null) : null
-  return { items: items.map(shown), next }
+  const page = { items: items.map(shown) }
+  if (items.length < rows.length) return { ...page, next: items.at(-1)?.id ?? null }
+  return cutAt === undefined ? { ...page, next: null } : { ...page, next: cutAt, complete: false }
 }
 
 export const asIs = <Row>(row: Row): Row => row

@@ -63,7 +63,7 @@ export const eventCalls = {
       const since = new Date(Date.parse(event.publishedAt) - CLOCKS_DIFFER_MS).toISOString()
       const of = { event: name, eventId: id, since, payloads: false, latest: true }
       const found = identity.rights.includes('deliveries:read')
-        ? await webhooks.listDeliveries({ ...of, limit: MOST_DELIVERIES })
+        ? (await webhooks.searchDeliveries({ ...of, limit: MOST_DELIVERIES })).items
         : []
       const shown = masks.of(event.payload, { event: name, tenant: event.tenant })
       // Another tenant may have an event of this name and id.

@@ -18,12 +18,15 @@ const DEFAULTS = ['read', 'write']
 export const keyCalls = {
   /** `owner`: the name of its user, for who may see users. */
   'keys.list': reads('keys:read', List, async (input: KeyFilter, { auth, identity }) => {
-    const { items, next } = await pageOf(input, (page) => auth.listApiKeys(page), asIs)
+    const { items, ...page } = await pageOf(input, (page) => auth.listApiKeys(page), asIs)
     const ids = [...new Set(items.map(({ userId }) => userId))]
     const seesUsers = identity.rights.includes('users:read') && ids.length > 0
     const users = seesUsers ? await auth.listUsers({ ids }) : []
     const nameOf = new Map(users.map(({ id, name }) => [id, name]))
-    return { next, items: items.map((key) => ({ ...key, owner: nameOf.get(key.userId) ?? null })) }
+    return {
+      ...page,
+      items: items.map((key) => ({ ...key, owner: nameOf.get(key.userId) ?? null })),
+    }
   }),
   'keys.get': reads('keys:read', Id, ({ id }: Id, { auth }) =>
     auth.getApiKey({ id, include: 'usage' }),

@@ -2,7 +2,7 @@
  * `svc.events.search`: events, newest first. Those of a tenant have an index in that order; for all, every
  * publish would pay for one: the table is written in the order of time, so a BRIN index finds what lies
  * between two moments. The search goes back in growing spans, and stops when the page is full, or when it
- * has taken long.
+ * has taken long. The next span is no longer than what remains of that time allows, at the pace of the last.
  */
 import type { Input } from '../options/input.ts'
 import { Type } from '@sinclair/typebox'
@@ -81,9 +81,8 @@ export interface FoundEvents {
 }
 
 const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
-/** How far back each span reaches, from where the search began; then all that is older. */
-const SPANS_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 6 * 60 * MINUTE, DAY, 3 * DAY, 10 * DAY]
+/** How much longer the next span is at most. */
+const GROWTH = 8
 /** A page that takes longer than this has fewer items. */
 const LONGEST_SEARCH_MS = 1500
 
@@ -107,14 +106,15 @@ export function createEventSearch(db: Db) {
       query.after === undefined
         ? { upper: [until, '', ''], firstSpanMs: MINUTE }
         : startIn(query.after)
-    let { upper } = start
-    const spans = [start.firstSpanMs, ...SPANS_MS.filter((ms) => ms > start.firstSpanMs)]
-    const end = Math.min(Date.now(), Date.parse(upper[0]) || Infinity)
-    const startedMs = performance.now()
+    let { upper, firstSpanMs: lengthMs } = start
+    let fromMs = Math.min(Date.now(), Date.parse(upper[0]) || Infinity)
+    let begunMs = performance.now()
+    const endMs = begunMs + LONGEST_SEARCH_MS
     const found: FoundRow[] = []
-    for (const ms of [...spans, Infinity]) {
-      const from = end - ms < FIRST_MS ? BEGIN : new Date(end - ms).toISOString()
-      const isLast = from === BEGIN || (since !== BEGIN && Date.parse(from) <= Date.parse(since))
+    for (;;) {
+      fromMs -= lengthMs
+      const from = fromMs < FIRST_MS ? BEGIN : new Date(fromMs).toISOString()
+      const isLast = from === BEGIN || (since !== BEGIN && fromMs <= Date.parse(since))
       const lower = isLast ? since : from
       // One more than the page holds: whether there is another one.
       const most = limit + 1 - found.length
@@ -122,17 +122,18 @@ export function createEventSearch(db: Db) {
         found.push(...(await searchEvents(db, { ...filter, lower, upper, limit: most })))
       } catch (error) {
         // No moment can be searched in parts.
-        if (!isStatementTimeout(error) || ms <= 1) throw error
-        const isFirst = upper === start.upper
-        const firstSpanMs = isFirst ? Math.max(1, Math.floor(ms / NARROWED_BY)) : MINUTE
+        if (!isStatementTimeout(error) || lengthMs <= 1) throw error
+        const firstSpanMs = wholeMs(Math.min(MINUTE, lengthMs / NARROWED_BY))
         return pageOf(found, { upper, firstSpanMs }, false)
       }
       if (found.length > limit) return pageOf(found.slice(0, limit), last(found, limit))
       if (isLast) return pageOf(found, null)
       upper = [lower, '', '']
-      if (performance.now() - startedMs > LONGEST_SEARCH_MS) break
+      const nowMs = performance.now()
+      if (nowMs > endMs) return pageOf(found, { upper, firstSpanMs: MINUTE }, false)
+      lengthMs = wholeMs(lengthMs * Math.min(GROWTH, (endMs - nowMs) / (nowMs - begunMs)))
+      begunMs = nowMs
     }
-    return pageOf(found, { upper, firstSpanMs: MINUTE }, false)
   })
   const find = readOperation(EventId, async ({ name, id, tenant }) => {
     const row = await findEvent(db, name, storedEventId(tenant, id))
@@ -147,6 +148,8 @@ export function createEventSearch(db: Db) {
     ) => find({ name, id, tenant }),
   }
 }
+
+const wholeMs = (ms: number): number => Math.max(1, Math.floor(ms))
 
 const last = (found: FoundRow[], limit: number): Start | null => {
   const row = found[limit - 1]
@@ -238,7 +241,7 @@ async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]> {
         and (published_at, name, id) < ($2::timestamptz, $3, $4)
         and ($5::text[] is null or name = any($5))
         and ($11::text is null or not starts_with(name, $11))
-        and ($6::text is null or id = $6 or id = coalesce(tenant, '') || E'\\x1f' || $6)
+        and ($6::text is null or substr(id, strpos(id, E'\\x1f') + 1) = $6)
         and ${withinReach('tenant', '$7')}
         and ($8::text is null or payload ~ $8 collate "C")
       order by published_at desc, name desc, id desc

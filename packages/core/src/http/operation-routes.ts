@@ -7,6 +7,7 @@ import type {
   OperationRoute,
   Operations,
 } from '../actions/define-operation.ts'
+import { cutPage } from '../newest-list.ts'
 import { pageOf, pageQuery, sendPage } from './pagination.ts'
 import { errorResponses, nullable } from './schemas.ts'
 
@@ -110,7 +111,10 @@ function handlerOf<Caller>(
     (async (by: Caller, given: never) => {
       const { limit } = given as { limit: number }
       const oneMore = { ...(given as object), limit: limit + 1 }
-      return pageOf((await run(by, oneMore as never)) as ListPage['rows'], limit)
+      const { rows, cutAt } = await cutPage(
+        () => run(by, oneMore as never) as Promise<ListPage['rows']>,
+      )
+      return pageOf(rows, limit, cutAt)
     })
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const params = Object.entries(request.params as Record<string, string>)

@@ -13,10 +13,11 @@ export const pageQuery = (defaultLimit: number, filters: TProperties = {}) =>
     { additionalProperties: false },
   )
 
-export const pageOf = (rows: ListPage['rows'], limit: number): ListPage => ({
-  rows: rows.slice(0, limit),
-  hasMore: rows.length > limit,
-})
+/** `cutAt`: where the search for these rows ended early. */
+export const pageOf = (rows: ListPage['rows'], limit: number, cutAt?: string): ListPage =>
+  rows.length > limit
+    ? { rows: rows.slice(0, limit), hasMore: true }
+    : { rows, hasMore: cutAt !== undefined, next: cutAt }
 
 /** Sends a page, and the URL of the next one in a `Link` header (RFC 8288). */
 export function sendPage(

@@ -29,7 +29,7 @@ import type { LogRow } from '../tables/delivery-log.ts'
 import { webhookIdsWithin } from '../tables/webhooks.ts'
 import { foundWebhook, hiddenFrom, operation, type Caller } from '../caller.ts'
 import { countOf } from './webhooks.ts'
-import type { Db } from '@svc/core'
+import { ListTooLong, type Db } from '@svc/core'
 import { unsent, rowOf, type AttemptRecord } from '../outbound/delivery/record-deliveries.ts'
 
 /** Which attempts a caller asks for, without those that are hidden from it. */
@@ -61,6 +61,8 @@ const PAGE_BYTES = 16 * 1024 * 1024
 
 /** A page of attempts that takes longer than this has fewer of them. */
 const LONGEST_SEARCH_MS = 1500
+/** A list as a whole is all or nothing: it takes no longer than any statement of a read. */
+const LONGEST_LIST_MS = 5000
 const USUAL = 50
 
 const NOTHING: AttemptsPage = { rows: [], hasMore: false }
@@ -157,7 +159,11 @@ export function deliveryLists(core: Core, days: number, longestAttemptMs: number
           summary: 'List the attempts of its deliveries, newest first',
         },
       },
-      run: async (by, selection) => (await attempts(selection, by)).rows.map(parsed),
+      async run(by, selection) {
+        const { rows, next } = await attempts(selection, { ...by, longestMs: LONGEST_LIST_MS })
+        if (next !== undefined) throw new ListTooLong()
+        return rows.map(parsed)
+      },
     }),
 
     searchDeliveries: operation({

@@ -152,9 +152,9 @@ export interface SvcWebhooks {
   deliver: (input: DeliverInput, options?: OperationOptions) => Promise<DeliveryAttempt>
   /**
    * Lists the attempts of a webhook's deliveries, newest first, or over all webhooks where none is
-   * named; all of them where no `limit` is given. However long that takes: see `searchDeliveries`.
+   * named; all of them where no `limit` is given.
    *
-   * @throws InvalidInput, WebhookNotFound
+   * @throws InvalidInput, WebhookNotFound; ListTooLong after 5 seconds: `searchDeliveries` shows what it found
    */
   listDeliveries: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
   /**

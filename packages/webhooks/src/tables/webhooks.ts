@@ -4,14 +4,14 @@ import type { Db } from '@svc/core'
 import {
   ADVISORY_LOCKS,
   foundBy,
-  newestFound,
+  listNewest,
   tenantListOf,
   withinReach,
   type Reach,
 } from '@svc/core/internal'
 import type { CountedWebhooks, Page, TenantOfWebhooks, WebhookChanges } from '../schemas.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
-import { asWebhook, COLUMNS, type StoredWebhook } from './webhook-row.ts'
+import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhook-row.ts'
 
 export interface NewRow
   extends
@@ -50,12 +50,16 @@ const isIn = (state: string): string => `(${state}::text is null
   or ${state} = 'paused' and not active and disabled_reason is null
   or ${state} = 'disabled' and not active and disabled_reason is not null)`
 
-const PAGE = {
-  within: `($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}`,
-  listed: `${isIn('$4')} and ($5::uuid[] is null or id = any($5))`,
-  limit: '$2',
+const LIST = {
+  table: WEBHOOKS,
+  columns: COLUMNS,
+  within: `${withinReach('tenant', '$3')} and ($5::uuid[] is null or id = any($5))
+        -- The conditions of the partial indexes.
+        and ($4::text is null or $4 not in ('paused', 'disabled') or not active)
+        and ($4::text is distinct from 'failing' or failing_since is not null or disabled_reason = 'failing')`,
+  listed: isIn('$4'),
+  found: foundBy('words', '$6'),
 }
-const FOUND_WEBHOOKS = newestFound(WEBHOOKS, { found: foundBy('words', '$6'), ...PAGE })
 
 /** Tenants that have webhooks, by name. */
 export const listTenants = tenantListOf<TenantOfWebhooks>(WEBHOOKS, {
@@ -65,21 +69,10 @@ export const listTenants = tenantListOf<TenantOfWebhooks>(WEBHOOKS, {
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(
   db: Db,
-  { limit, after, state, search, ids }: Omit<Page, 'tenant'>,
+  { state, ids, ...page }: Omit<Page, 'tenant'>,
   reach: Reach,
 ): Promise<StoredWebhook[]> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from ${search === undefined ? WEBHOOKS : FOUND_WEBHOOKS}
-      where ${PAGE.within} and ${PAGE.listed} order by id desc limit $2`,
-    [
-      after ?? null,
-      limit ?? null,
-      reach,
-      state ?? null,
-      ids ?? null,
-      ...(search === undefined ? [] : [search]),
-    ],
-  )
+  const rows = await listNewest<WebhookRow>(db, LIST, page, [reach, state ?? null, ids ?? null])
   return rows.map(asWebhook)
 }
 

@@ -11,7 +11,7 @@ import { Code, Json, MaybeJson } from '../ui/code.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { Badge, Copy, ExactTime, Facts, Id, Time } from '../ui/facts.tsx'
 import { TextField } from '../ui/field.tsx'
-import { Panel, Screen } from '../ui/layout.tsx'
+import { Panel, Screen, useCurrentInSight } from '../ui/layout.tsx'
 import { Answered, Note, ProblemNote } from '../ui/notes.tsx'
 import { attemptHref, WebhookName } from '../ui/attempts-table.tsx'
 import { eventHref } from './events.tsx'
@@ -342,8 +342,9 @@ function whyNoAnswer({ responseBodyHidden, statusCode }: Attempt): string {
 const Chain = ({ delivery, shown }: { delivery: Delivery; shown: Attempt }) => {
   const inOrder = delivery.attempts.toReversed()
   const next = delivery.attempts[0]?.nextAttemptAt
+  const nav = useCurrentInSight(shown.id)
   return (
-    <nav class="chain" aria-label="Attempts">
+    <nav class="chain" aria-label="Attempts" ref={nav}>
       <ol>
         {inOrder.map((one, index) => (
           <li key={one.id}>

@@ -93,7 +93,6 @@ export const SCREENS: readonly ScreenEntry[] = [
   screen('System', 'audit', 'Audit', AuditScreen),
   screen('System', 'health', 'Health', HealthScreen),
   screen('System', 'handlers', 'Handlers', HandlersScreen, {
-    icon: 'dead',
     rights: ['health:read'],
     needs: 'webhooks',
     isForAdmin: true,

@@ -12,6 +12,7 @@ const PATHS = {
   tenants: 'M2.5 14V5L8 2l5.5 3v9M6 14v-3.5h4V14M6 7.5h.01M10 7.5h.01',
   audit: 'M4 1.5h6L13 4.5v10H4zM6.5 7h4M6.5 10h4',
   health: 'M1.5 8.5h3L6.5 4l3 8 2-3.5h3',
+  handlers: 'M5 4L1.5 8L5 12M11 4l3.5 4-3.5 4',
   search: 'M7 12A5 5 0 107 2a5 5 0 000 10zM11 11l3.5 3.5',
   copy: 'M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3',
   check: 'M3 8.5l3.5 3.5L13 4.5',

@@ -79,6 +79,16 @@ export const Panel = ({
   </section>
 )
 
+/** For a line of links that is longer than a narrow page: the one that is shown would be out of sight. */
+export function useCurrentInSight(shown: string | undefined) {
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const link = nav.current?.querySelector<HTMLElement>('[aria-current]')
+    if (nav.current && link) nav.current.scrollLeft = link.offsetLeft - nav.current.offsetLeft
+  }, [shown])
+  return nav
+}
+
 /** Views of one thing, each with an address of its own. */
 export const Tabs = ({
   label,
@@ -87,13 +97,7 @@ export const Tabs = ({
   label: string
   tabs: readonly { to: string; name: string; current: boolean }[]
 }) => {
-  const nav = useRef<HTMLElement>(null)
-  const shown = tabs.find(({ current }) => current)?.to
-  // On a narrow page it may be out of sight.
-  useEffect(() => {
-    const tab = nav.current?.querySelector<HTMLElement>('[aria-current]')
-    if (nav.current && tab) nav.current.scrollLeft = tab.offsetLeft - nav.current.offsetLeft
-  }, [shown])
+  const nav = useCurrentInSight(tabs.find(({ current }) => current)?.to)
   return (
     <nav class="tabs" aria-label={label} ref={nav}>
       {tabs.map(({ to, name, current }) => (
