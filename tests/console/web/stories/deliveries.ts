@@ -69,8 +69,8 @@ async function oneRowEach(t: Test, page: Page, { app }: Visit) {
   // While it is paused the time of its next attempt passes.
   await page.route('**/api/deliveries.list', async (route) => {
     const response = await route.fetch()
-    const json = (await response.json()) as { items: { nextAttemptAt: string }[] }
-    for (const item of json.items) item.nextAttemptAt = item.nextAttemptAt.replace(/^\d+/, '2020')
+    const json = (await response.json()) as { items: { nextAttemptAt?: string | undefined }[] }
+    for (const item of json.items) item.nextAttemptAt = item.nextAttemptAt?.replace(/^\d+/, '2020')
     await route.fulfill({ json })
   })
   await page.reload()
