@@ -7,7 +7,7 @@ import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 import { readPage } from '../../packages/console/src/page/page-files.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { startHost } from './support/host.ts'
+import { FROM_PAGE, startHost } from './support/host.ts'
 import { newHost } from '../support/new-host.ts'
 
 const POLICY =
@@ -56,6 +56,26 @@ t.test('the page is served at its path and at every path below it', async (t) =>
     const answer = await ask('POST', `/console/api/${name}`, { headers, body: '{}' })
     t.match(answer, { status: 404, body: { code: 'SVC_CONSOLE_UNKNOWN_OPERATION' } }, name)
   }
+})
+
+t.test('a long answer of its API is compressed', async (t) => {
+  const { app, signIn } = await startHost(t)
+  const description = 'long '.repeat(199)
+  for (const label of ['one', 'two']) {
+    await app.svc.webhooks.register({ url: 'https://a.example', events: ['*'], label, description })
+  }
+  const { cookie } = await signIn()
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const answerTo = async (operation: string, encoding: string) => {
+    const headers = { ...FROM_PAGE, origin: url, cookie, 'accept-encoding': encoding }
+    const path = `${url}/console/api/${operation}`
+    const answer = await fetch(path, { method: 'POST', headers, body: '{}' })
+    return { encoding: answer.headers.get('content-encoding'), body: await answer.json() }
+  }
+  const plain = await answerTo('webhooks.list', 'identity')
+  t.match(plain, { encoding: null, body: { items: [{ description }, { description }] } })
+  t.same(await answerTo('webhooks.list', 'gzip, br'), { ...plain, encoding: 'gzip' })
+  t.match(await answerTo('webhooks.count', 'gzip'), { encoding: null, body: { count: 2 } })
 })
 
 t.test('svcAuth does not guard the console, whatever is sent', async (t) => {
@@ -184,6 +204,7 @@ t.test('wrong options, and a console without a way to sign in, are errors at boo
       ['a.example'],
     ],
     origin: ['https://a.example/x', 'a.example'],
+    returnUrl: ['javascript:alert(1)', '//a.example', '/\\a.example', 'settings', 'ftp://a', '', 1],
     scopes: [['admin'], ['webhooks:manage'], 'read'],
     theme: [{ accent: 'red; }' }, { logo: 'https://a.example/x.png' }, { name: '' }, { x: 1 }],
     redact: ['yes'],

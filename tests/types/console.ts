@@ -18,6 +18,7 @@ export const options: SvcConsoleOptions = {
     headers['x-user'] ? { userId: String(headers['x-user']), tenant: 'acme', can: 'read' } : null,
   signInWithKey: false,
   frameAncestors: ['https://app.example'],
+  returnUrl: '/settings/webhooks',
   origin: 'https://api.example',
   scopes: ['read'],
   theme: { name: 'Acme', logo: '/logo.svg', accent: '#3b5bdb' },

@@ -65,6 +65,12 @@ export interface SvcConsoleOptions {
    */
   origin?: string | undefined
   /**
+   * Where the application gives new links into the portal: a path of the host, or an `http(s)://` URL.
+   * A page whose link was used or has expired, or whose portal session has ended, leads there.
+   * @default none
+   */
+  returnUrl?: string | undefined
+  /**
    * Scopes, roles (`role:<name>`) and namespaces (`projects:*`) that sessions without a key may give to
    * keys. Those that open the management of keys or webhooks cannot be among them.
    * @default ['read', 'write']
@@ -95,6 +101,7 @@ export interface ConsoleSettings {
   sessionSeconds: number
   frameAncestors: readonly string[]
   origin: string | null
+  returnUrl: string | null
   scopes: readonly string[]
   theme: Theme
   redact: NonNullable<SvcConsoleOptions['redact']> | null
@@ -109,6 +116,11 @@ const ACCENT = /^#[0-9a-f]{6}$/i
 const isOrigin = (value: unknown): boolean => {
   if (typeof value !== 'string' || !/^https?:\/\/[^/?#*\s;,']+$/.test(value)) return false
   return URL.canParse(value) && new URL(value).origin === value
+}
+/** No other scheme: `javascript:` would run in the page. */
+const isReturnUrl = (value: unknown): boolean => {
+  if (typeof value !== 'string' || value.length > 2000 || /[\s\\]/.test(value)) return false
+  return /^\/(?!\/)/.test(value) || (/^https?:\/\//i.test(value) && URL.canParse(value))
 }
 const matches = (pattern: RegExp) => (value: unknown) =>
   typeof value === 'string' && pattern.test(value)
@@ -132,6 +144,11 @@ const RULES: OptionRules = {
     default: [],
   },
   origin: { expects: 'an origin such as "https://app.example"', is: isOrigin, default: null },
+  returnUrl: {
+    expects: 'a path such as "/settings/webhooks", or a URL that begins with https:// or http://',
+    is: isReturnUrl,
+    default: null,
+  },
   scopes: {
     expects: 'an array of names of scopes',
     each: (value) => typeof value === 'string' && value !== '',

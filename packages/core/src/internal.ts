@@ -111,7 +111,7 @@ export { wordedPattern } from './options/patterns.ts'
 export { storableJson, storableText } from './postgres/storable.ts'
 export { orUnavailable, whyNotNow } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
-export { longestDays } from './processes/processes-table.ts'
+export { findLiveProcesses, longestDays } from './processes/processes-table.ts'
 export { checkedInput } from './actions/validate-input.ts'
 export {
   Anything,

@@ -103,6 +103,7 @@ export const ATTACKS: Record<CallName, Attack> = {
   'portal.links': [ofTenant, isForbidden],
   'portal.revoke': [byId('sessionId'), isForbidden],
   'health.get': ofOperators,
+  'health.processes': ofOperators,
   'pauses.begin': ofOperators,
   'pauses.end': ofOperators,
   'handlers.list': ofOperators,

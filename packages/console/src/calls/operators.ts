@@ -1,7 +1,7 @@
 /** Operations on the host as a whole: tenants, the audit, health, sessions. */
 import { Type, type Static } from '@sinclair/typebox'
 import type { AuditQuery } from '@svc/core'
-import { narrowedReach, reachOf, TenantFilter } from '@svc/core/internal'
+import { findLiveProcesses, narrowedReach, reachOf, TenantFilter } from '@svc/core/internal'
 import { listSessions } from '../tables/sessions.ts'
 import type { TenantSummary } from '../contract/access.ts'
 import type { Paging } from '../contract/lists.ts'
@@ -37,6 +37,24 @@ export const operatorCalls = {
     },
   ),
   'health.get': reads('health:read', Nothing, (_: Nothing, { core }) => core.svc.health()),
+  /** The processes that share the database. `days`: for how long the rows of each kind are kept, by the setting. */
+  'health.processes': reads('health:read', Nothing, async (_: Nothing, { core }) => {
+    const processes = await findLiveProcesses(core.requestDb)
+    const days: Record<string, number> = {}
+    for (const { declares } of processes) {
+      for (const [setting, value] of Object.entries(declares.days)) {
+        days[setting] = Math.max(days[setting] ?? 0, value)
+      }
+    }
+    const items = processes.map(({ declares: { about }, ...process }) => ({
+      ...process,
+      isThis: process.id === core.lease.id,
+      version: about?.version ?? null,
+      node: about?.node ?? null,
+      works: about?.works ?? null,
+    }))
+    return { items, days }
+  }),
   'sessions.list': reads(
     'sessions:read',
     SessionList,

@@ -33,6 +33,8 @@ export interface SignedOut {
    * the portal.
    */
   signIn: 'key' | 'host'
+  /** Where the application gives new links into the portal; `null` where the host has not said it. */
+  returnUrl: string | null
   theme: Theme
 }
 

@@ -1,4 +1,6 @@
 /** The API that the page calls. */
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { withOwnAccess } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import type { Identity } from '../access/identity.ts'
@@ -6,8 +8,13 @@ import { perform } from '../calls/perform.ts'
 import type { ConsoleParts } from '../console-parts.ts'
 import { NotSignedIn, UnknownOperation } from '../errors.ts'
 import { assertJson, assertMayRead } from '../access/sender.ts'
+import { takesGzip } from './page.ts'
 
 const config = withOwnAccess({})
+
+const gzipped = promisify(gzip)
+/** A shorter answer fits into one packet. */
+const SHORT = 1400
 
 /** Whether it is the same person, who may do the same. */
 const isSame = (one: Identity, other: Identity): boolean =>
@@ -18,6 +25,13 @@ const isSame = (one: Identity, other: Identity): boolean =>
 
 export function apiRoutes(api: FastifyInstance, parts: ConsoleParts): void {
   const { origin } = parts.settings
+
+  api.addHook('onSend', async (request, reply, payload) => {
+    if (typeof payload !== 'string' || payload.length < SHORT || !takesGzip(request)) return payload
+    reply.header('content-encoding', 'gzip').header('vary', 'accept-encoding')
+    reply.removeHeader('content-length')
+    return await gzipped(payload)
+  })
 
   // A HEAD would never end.
   api.get('/live', { config, exposeHeadRoute: false }, async (request, reply) => {

@@ -42,6 +42,9 @@ export function takeMalformedPaths({ server }: FastifyInstance, base: string): v
   })
 }
 
+export const takesGzip = ({ headers }: FastifyRequest): boolean =>
+  /\bgzip\b/.test(headers['accept-encoding'] ?? '')
+
 function send(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -49,7 +52,6 @@ function send(
 ): FastifyReply {
   reply.header('etag', etag).header('vary', 'accept-encoding').type(type)
   if (request.headers['if-none-match'] === etag) return reply.code(304).send()
-  const isGzipped = gzipped !== null && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-  if (!isGzipped) return reply.send(body)
+  if (gzipped === null || !takesGzip(request)) return reply.send(body)
   return reply.header('content-encoding', 'gzip').send(gzipped)
 }

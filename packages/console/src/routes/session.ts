@@ -51,9 +51,10 @@ export function sessionRoutes(api: FastifyInstance, parts: ConsoleParts): void {
   })
 
   function shown(identity: Identity | null): Session {
-    const { theme, signInWithKey } = settings
+    const { theme, signInWithKey, returnUrl } = settings
     if (identity === null) {
-      return { signedIn: false, signIn: signInWithKey && features().auth ? 'key' : 'host', theme }
+      const signIn = signInWithKey && features().auth ? 'key' : 'host'
+      return { signedIn: false, signIn, returnUrl, theme }
     }
     const { via, userId, keyId, tenant, expiresAt } = identity
     const who = { via, userId, keyId, tenant, operator: tenant === null, expiresAt }

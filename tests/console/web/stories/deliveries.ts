@@ -1,5 +1,6 @@
 /** An operator reads deliveries: what became of each, and how. */
 import { execFile, spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Page, Request } from 'playwright-core'
 import type { Test } from 'tap'
@@ -16,6 +17,12 @@ export async function readsDeliveries(t: Test, page: Page, visit: Visit) {
   )
   await t.test('a test with a payload of one’s own shows its result, and all of its request', (t) =>
     composes(t, page, visit),
+  )
+  await t.test('one goes from delivery to delivery, back to the list, and sends one again', (t) =>
+    goesOn(t, page, visit),
+  )
+  await t.test('what a list has, by its filters, is saved as a file', (t) =>
+    savesAFile(t, page, visit),
   )
   await t.test('the overview reads each thing once', (t) => readsOnce(t, page))
   await t.test('rows stay where they are for who has scrolled, and what is new is counted', (t) =>
@@ -50,7 +57,107 @@ async function oneRowEach(t: Test, page: Page, { app }: Visit) {
   await until(async () => (await row.count()) === 1)
   await row.getByRole('link').first().click()
   for (const number of ['#1', '#2']) await page.getByRole('link', { name: number }).waitFor()
+  // The same within the page of the webhook.
+  await goTo(page, `webhooks/${id}/deliveries`)
+  await row.waitFor()
+  await page.getByLabel('State').selectOption({ label: 'Delivered' })
+  await page.getByText('Nothing matches these filters').waitFor()
+  t.match(page.url(), /\/deliveries\?status=delivered$/)
+  await page.getByLabel('State').selectOption({ label: 'Retrying' })
+  await row.getByText(/next in/).waitFor()
+  await webhooks.update({ id, active: false })
+  // While it is paused the time of its next attempt passes.
+  await page.route('**/api/deliveries.list', async (route) => {
+    const response = await route.fetch()
+    const json = (await response.json()) as { items: { nextAttemptAt?: string | undefined }[] }
+    for (const item of json.items) item.nextAttemptAt = item.nextAttemptAt?.replace(/^\d+/, '2020')
+    await route.fulfill({ json })
+  })
+  await page.reload()
+  await row.getByText('next one is due').waitFor()
+  await page.unroute('**/api/deliveries.list')
   await webhooks.delete(id)
+}
+
+const FEW_BYTES_OF_MANY_LINES = Object.fromEntries(
+  Array.from({ length: 60 }, (_, n) => [`field${n}`, n]),
+)
+
+async function goesOn(t: Test, page: Page, { app }: Visit) {
+  const { webhooks, events } = app.svc
+  const receiver = await openReceiver(t, { answer: 500 })
+  const { id } = await webhooks.register({
+    url: receiver.url,
+    events: ['order.shipped'],
+    label: 'Broken',
+    retry: { maxAttempts: 1 },
+  })
+  for (const n of [1, 2, 3]) {
+    await events.publish('order.shipped', { n, ...FEW_BYTES_OF_MANY_LINES })
+    await untilCount(n, () => webhooks.listDeadLetters(id))
+  }
+  const list = `dead-letters?webhookId=${id}&event=order.shipped`
+  await goTo(page, list)
+  const links = page.getByRole('row', { name: /order\.shipped/ }).getByRole('link', {
+    name: 'order.shipped',
+  })
+  const body = page.getByLabel('body', { exact: true })
+  await until(async () => (await links.count()) === 3)
+  await links.first().click()
+  await body.getByText('"n": 3,').waitFor()
+  t.match(await body.innerText(), /field59/, 'what is short is not folded')
+  t.equal(await page.getByRole('link', { name: 'Newer', exact: true }).count(), 0)
+  for (const n of [2, 1]) {
+    await page.getByRole('link', { name: 'Older', exact: true }).click()
+    await body.getByText(`"n": ${n},`).waitFor()
+  }
+  t.equal(await page.getByRole('link', { name: 'Older', exact: true }).count(), 0)
+  await page.getByRole('link', { name: '#1' }).click()
+  await page.getByRole('link', { name: 'Newer', exact: true }).click()
+  await body.getByText('"n": 2,').waitFor()
+  const first = page.url()
+
+  receiver.answer(200)
+  await click(page, 'Send again')
+  await page.getByRole('dialog').getByText('This dead letter stays').waitFor()
+  await confirm(page, 'Send')
+  const result = page.getByRole('region', { name: 'Result' })
+  await result.getByText('Delivered').waitFor()
+  await result.getByRole('link', { name: 'Request and answer in full' }).click()
+  await until(() => page.url() !== first)
+  await page.getByRole('link', { name: '#1' }).getByText('Delivered').waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'Dead letters', exact: true }).click()
+  await until(() => page.url().endsWith(list))
+  await until(async () => (await links.count()) === 3)
+
+  await links.nth(1).click()
+  await toasted(page, '1 delivery queued again', () => click(page, 'Redrive'))
+  await untilCount(2, () => webhooks.listDeadLetters(id))
+  await page.getByRole('link', { name: '#2' }).getByText('Delivered').waitFor()
+  await webhooks.delete(id)
+}
+
+async function savesAFile(t: Test, page: Page, { app }: Visit) {
+  const { id } = await app.svc.webhooks.register({
+    url: 'http://127.0.0.1:9/',
+    events: ['order.shipped'],
+    label: '=1+1, "x"',
+  })
+  const save = async (path: string): Promise<string[]> => {
+    await goTo(page, path)
+    await settled(page)
+    const [file] = await Promise.all([page.waitForEvent('download'), click(page, 'CSV')])
+    t.equal(file.suggestedFilename(), `${path.split('?')[0]}.csv`)
+    return (await readFile(await file.path(), 'utf8')).split('\r\n')
+  }
+  const [names, row, ...rest] = await save(`audit?target=${id}`)
+  t.match(names, /^id,at,.*action.*target\.name.*changes/)
+  t.match(row, `,"'=1+1, ""x""",`, 'no formula of somebody else')
+  t.same(rest, [''], 'as the filters are')
+  const deliveries = await save('deliveries?event=order.created')
+  t.ok(deliveries.length > 2)
+  t.notOk(deliveries.slice(1).some((line) => line.includes('order.shipped')))
+  await app.svc.webhooks.delete(id)
 }
 
 async function recoversFromHere(t: Test, page: Page, { app }: Visit) {

@@ -10,6 +10,12 @@ const MANY = 205
 
 export async function findsByName(t: Test, page: Page, { app }: Visit, { failing }: Life) {
   const { webhooks } = app.svc
+  await goTo(page, 'audit?action=webhook.create&tenant=acme')
+  const made = (name: string) => page.getByRole('row', { name })
+  await made('Warehouse').waitFor()
+  await page.getByLabel('Tenant').fill('(operator)')
+  await made('Billing').waitFor()
+  t.equal(await made('Warehouse').count(), 0, 'what is of no tenant')
   for (let n = 0; n < MANY; n++) {
     const url = `http://127.0.0.1:9/${n}`
     await webhooks.register({ url, events: ['order.shipped'], label: `Filler ${n}` })

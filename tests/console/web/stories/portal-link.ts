@@ -7,14 +7,31 @@ import { folderOf } from '../../../support/program.ts'
 import { until } from '../../../support/until.ts'
 import { click, confirm } from '../support/gestures.ts'
 import type { Life } from '../support/life.ts'
-import { goTo, settled, type Visit } from '../support/visit.ts'
+import { goTo, screenshot, settled, wcagProblems, type Visit } from '../support/visit.ts'
 
-export async function makesAPortalLink(t: Test, page: Page, { open }: Visit) {
+/** The option `returnUrl` of the host. */
+export const RETURN = '/of-the-application'
+
+export async function makesAPortalLink(t: Test, page: Page, visit: Visit) {
+  const { open } = visit
   await goTo(page, 'tenants')
   await page.getByRole('button', { name: 'Link for acme' }).click()
+  await page.getByText('Its webhooks with their secrets, their deliveries').waitFor()
+  await click(page, 'Webhooks and keys')
+  await page.getByText('Also its API keys').waitFor()
+  t.ok(await page.getByRole('checkbox', { name: 'keys:write' }).isChecked())
+  await click(page, 'Everything')
+  await page.getByText('Also its events with their payloads').waitFor()
+  t.ok(await page.getByRole('checkbox', { name: 'audit:read' }).isChecked())
+  await click(page, 'Webhooks')
   await page.getByRole('checkbox', { name: 'webhooks:write' }).uncheck()
   await confirm(page, 'Make link')
   const link = await page.getByRole('dialog').locator('.secret code').innerText()
+  t.equal(
+    await page.getByRole('link', { name: 'Open as acme' }).getAttribute('href'),
+    link,
+    'beside the button that copies it',
+  )
   await confirm(page, 'Done')
   const customer = (await open()).page
   await customer.goto(link)
@@ -31,16 +48,31 @@ export async function makesAPortalLink(t: Test, page: Page, { open }: Visit) {
   await used.waitFor({ state: 'detached' })
   await customer.goto(link)
   await customer.getByRole('button', { name: 'Sign out' }).click()
-  await customer.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await used.waitFor()
+  await customer.getByRole('heading', { name: 'Your link has expired', level: 1 }).waitFor()
   // A customer has no key: the field for one is behind a line.
   t.equal(await customer.getByLabel('API key').isVisible(), false)
+  const back = customer.getByRole('link', { name: 'Back to the application' })
+  t.equal(await back.getAttribute('href'), RETURN)
+  t.equal(await back.getAttribute('target'), '_top', 'a frame is left')
+  t.strictSame(await wcagProblems(customer), [])
+  await screenshot(customer, 'link-expired-1440-light')
+  await losesItsSession(t, customer, visit)
+}
+
+/** The page of a customer whose session ends asks for no key either. */
+async function losesItsSession(t: Test, customer: Page, { app, url }: Visit) {
+  await customer.goto(`${url}${await app.svc.console.portalLink({ tenant: 'acme' })}`)
+  await customer.getByText('Live', { exact: true }).waitFor()
+  await app.svc.console.endSessions({ tenant: 'acme' })
+  const dialog = customer.getByRole('dialog', { name: 'Your session has ended' })
+  await dialog.getByRole('link', { name: 'Back to the application' }).waitFor()
+  t.equal(await dialog.getByLabel('API key').count(), 0)
 }
 
 /** What a customer pays for, and how it reads its events itself: by the program that the page shows. */
 export async function servesCustomers(t: Test, { app, open, url }: Visit, { userId }: Life) {
   const customer = (await open()).page
-  const can = ['keys:read', 'events:read']
+  const can = ['keys:read', 'events:read', 'users:read', 'audit:read']
   await customer.goto(`${url}${await app.svc.console.portalLink({ tenant: 'acme', can })}`)
   await customer.getByRole('link', { name: 'API keys', exact: true }).click()
   const row = customer.getByRole('row').filter({ hasText: 'Nightly' })
@@ -58,6 +90,14 @@ export async function servesCustomers(t: Test, { app, open, url }: Visit, { user
     .getByText(`resets ${exact(usage!.quota!.resetsAt!).slice(0, 16)}`)
     .waitFor()
 
+  for (const [screen, row] of [
+    ['Users', 'Ada Lovelace'],
+    ['Audit', 'key.create'],
+  ] as const) {
+    await customer.getByRole('link', { name: screen, exact: true }).click()
+    await customer.getByRole('row').getByText(row).first().waitFor()
+    t.equal(await customer.getByRole('columnheader', { name: 'Tenant' }).count(), 0, screen)
+  }
   await customer.getByRole('link', { name: 'Events', exact: true }).click()
   await click(customer, 'Read the feed')
   const program = await customer

@@ -62,7 +62,16 @@ export const QUESTIONS: readonly Question[] = [
   {
     asked: 'Does anything pile up?',
     clicks: (page) => [link(page, 'Waiting')],
-    answers: ['Database', 'Queue'],
+    answers: ['Database', /Queue.*Deliveries\s*0\s*0\s*–\s*3/],
+  },
+  {
+    asked: 'Is all well, what runs, and for how long is it kept?',
+    clicks: (page) => [screen(page, 'Health')],
+    answers: [
+      /Failing webhooks: 1\..*Dead letters: 3\./,
+      /Processes.*This one.*\d+\.\d+\.\d+/,
+      /Kept for.*Events\s*30 days.*Inbound requests\s*7 days.*The audit\s*365 days/,
+    ],
   },
 ]
 

@@ -5,6 +5,7 @@ import { href } from '../state/router.ts'
 import { shortId } from '../text/format.ts'
 import { Link } from '../ui/button.tsx'
 import { ExactTime, Outside, Time } from '../ui/facts.tsx'
+import { CsvButton } from '../ui/csv.tsx'
 import { SPAN, TENANT } from '../ui/filters.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Empty } from '../ui/notes.tsx'
@@ -55,22 +56,26 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     ),
   },
   { name: 'By', cell: (row) => <Actor of={row} /> },
-  { name: 'Tenant', cell: ({ tenant }) => tenant && <TenantName of={tenant} /> },
+  { name: 'Tenant', operators: true, cell: ({ tenant }) => tenant && <TenantName of={tenant} /> },
   { name: 'Address', cell: ({ ip }) => ip && <bdi class="mono">{ip}</bdi> },
   { name: 'When', kind: 'end', cell: ({ at }) => <Time at={at} /> },
 ]
 
-export const AuditScreen = () => (
-  <ListScreen
-    title="Audit"
-    about="Who changed which users, keys and webhooks. Secrets stand here as ***."
-    list={useList('audit.list', FILTERS)}
-    label="Changes"
-    columns={COLUMNS}
-    unmatched="No change matches"
-    empty={<Empty title="Nothing was changed yet" />}
-  />
-)
+export function AuditScreen() {
+  const list = useList('audit.list', FILTERS)
+  return (
+    <ListScreen
+      title="Audit"
+      about="Who changed which users, keys and webhooks. Secrets stand here as ***."
+      actions={<CsvButton list={list} />}
+      list={list}
+      label="Changes"
+      columns={COLUMNS}
+      unmatched="No change matches"
+      empty={<Empty title="Nothing was changed yet" />}
+    />
+  )
+}
 
 const PLACES: Record<string, 'webhooks' | 'keys' | 'users'> = {
   webhook: 'webhooks',

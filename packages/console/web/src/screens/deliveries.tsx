@@ -5,6 +5,7 @@ import { DELIVERY_STATES, STATUSES } from '../text/states.ts'
 import { Button } from '../ui/button.tsx'
 import { RecoverMany } from './webhooks/recover-dialog.tsx'
 import { attemptsTable, deliveriesTable } from '../ui/attempts-table.tsx'
+import { CsvButton } from '../ui/csv.tsx'
 import { EVENT, SPAN, TENANT, WEBHOOK } from '../ui/filters.tsx'
 import { ListScreen, useList } from '../ui/list-screen.tsx'
 import { Empty } from '../ui/notes.tsx'
@@ -59,6 +60,7 @@ export function DeliveriesScreen() {
             chosen={isEach ? 'attempts' : ''}
             onChosen={(rows) => set({ rows })}
           />
+          <CsvButton list={list} />
           {may('deliveries:write') && <Button onClick={() => setAsking(true)}>Recover</Button>}
         </>
       }

@@ -2,43 +2,67 @@
 import { useState } from 'preact/hooks'
 import type { Attempt, Delivery, RequestOfAttempt } from '../server/contract.ts'
 import { useSession } from '../shell/session.ts'
-import { useCall } from '../state/queries.ts'
-import { cameFrom, go, href, usePlace } from '../state/router.ts'
-import { bytes, duration } from '../text/format.ts'
+import { useCall, useChange } from '../state/queries.ts'
+import { cameFrom, href, pathOf, usePlace } from '../state/router.ts'
+import { bytes, duration, isDue, plural } from '../text/format.ts'
 import { errorMeaning, statusTone, statusWord } from '../text/states.ts'
-import { Button, Link } from '../ui/button.tsx'
+import { Button, ButtonLink, Link } from '../ui/button.tsx'
 import { Code, Json, MaybeJson } from '../ui/code.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { Badge, Copy, ExactTime, Facts, Id, Time } from '../ui/facts.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Panel, Screen, useCurrentInSight } from '../ui/layout.tsx'
 import { Answered, Note, ProblemNote } from '../ui/notes.tsx'
-import { attemptHref, WebhookName } from '../ui/attempts-table.tsx'
+import { attemptHref, NextAttempt, WebhookName } from '../ui/attempts-table.tsx'
+import { besides } from '../ui/table.tsx'
+import { say } from '../ui/toasts.tsx'
 import { eventHref } from './events.tsx'
+import { Result } from './webhooks/composer.tsx'
 import { RecoverDialog } from './webhooks/recover-dialog.tsx'
+
+/** Where deliveries are opened from. */
+const LISTS: Record<string, string> = {
+  deliveries: 'Deliveries',
+  'dead-letters': 'Dead letters',
+  webhooks: 'Webhook',
+  events: 'Event',
+}
+const IS_LIST = /^(deliveries|dead-letters|(webhooks|events)\/.+)$/
 
 export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
   const { may, session } = useSession()
   const { query } = usePlace()
   const [asking, setAsking] = useState<'again' | 'recover' | null>(null)
+  const [sent, setSent] = useState<string>()
   const delivery = useCall('deliveries.get', ids)
   const { data } = delivery
   const began = data?.attempts.at(-1)?.attemptedAt
   const attempt = data?.attempts.find(({ id }) => id === query.get('attempt')) ?? data?.attempts[0]
+  const back = cameFrom('deliveries', IS_LIST)
+  const { newer, older } = besides()
   return (
     <Screen
       title={data ? <bdi>{data.event}</bdi> : 'Delivery'}
-      back={{ to: cameFrom('deliveries'), label: 'Deliveries' }}
+      back={{ to: back, label: LISTS[pathOf(back).split('/')[0] ?? ''] ?? 'Back' }}
       about={<Id id={ids.deliveryId} what="delivery id" whole />}
       actions={
-        may('deliveries:write') && (
-          <>
-            <Button onClick={() => setAsking('again')}>Send again</Button>
-            {began && <Button onClick={() => setAsking('recover')}>Recover from here</Button>}
-          </>
-        )
+        <>
+          {newer && <ButtonLink to={newer}>Newer</ButtonLink>}
+          {older && <ButtonLink to={older}>Older</ButtonLink>}
+          {may('deliveries:write') && (
+            <>
+              <Button onClick={() => setAsking('again')}>Send again</Button>
+              {began && <Button onClick={() => setAsking('recover')}>Recover from here</Button>}
+            </>
+          )}
+        </>
       }
     >
+      {sent && (
+        <Panel title="Sent again">
+          <Result webhookId={ids.webhookId} deliveryId={sent} />
+        </Panel>
+      )}
       <Answered of={delivery}>
         {(data) =>
           attempt && (
@@ -55,7 +79,13 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
         }
       </Answered>
       {asking === 'again' && (
-        <Redeliver ids={ids} elsewhere={session.isAdmin} onClose={() => setAsking(null)} />
+        <Redeliver
+          ids={ids}
+          isDead={data?.status === 'dead'}
+          elsewhere={session.isAdmin}
+          onDone={setSent}
+          onClose={() => setAsking(null)}
+        />
       )}
       {asking === 'recover' && (
         <RecoverDialog
@@ -69,12 +99,16 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
   )
 }
 
-function NextStep({ attempt: { status, nextAttemptAt, error, webhookId } }: { attempt: Attempt }) {
+function NextStep({
+  attempt: { status, nextAttemptAt, error, webhookId, deliveryId },
+}: {
+  attempt: Attempt
+}) {
   if (status === 'failed') {
     return (
       <Note kind="warn">
         <b>It will be tried again </b>
-        {isDue(nextAttemptAt) ? (
+        {nextAttemptAt && isDue(nextAttemptAt) ? (
           'any moment'
         ) : (
           <Time at={nextAttemptAt} none="when the webhook is active" />
@@ -83,21 +117,7 @@ function NextStep({ attempt: { status, nextAttemptAt, error, webhookId } }: { at
       </Note>
     )
   }
-  if (status === 'dead') {
-    return (
-      <Note
-        kind="bad"
-        action={
-          <Link class="button plain" to={href('dead-letters', { webhookId })}>
-            Dead letters of this webhook
-          </Link>
-        }
-      >
-        <b>It is not tried again. </b>
-        {error && errorMeaning(error)} Mend the receiver, then send it again.
-      </Note>
-    )
-  }
+  if (status === 'dead') return <DeadLetter ids={{ webhookId, deliveryId }} error={error} />
   if (status === 'skipped') {
     return (
       <Note kind="info">
@@ -108,12 +128,45 @@ function NextStep({ attempt: { status, nextAttemptAt, error, webhookId } }: { at
   return null
 }
 
-/**
- * An attempt that is due within seconds is shown as due: its time would be past before it is read.
- */
-const SOON_MS = 5000
-const isDue = (at: string | null): boolean =>
-  at !== null && new Date(at).getTime() <= Date.now() + SOON_MS
+/** To redrive it takes it out of the dead letters. */
+function DeadLetter({
+  ids,
+  error,
+}: {
+  ids: { webhookId: string; deliveryId: string }
+  error: string | null
+}) {
+  const { may } = useSession()
+  const { webhookId } = ids
+  const { data } = useCall('deadLetters.list', { ...ids, limit: 1 })
+  const { busy, problem, run } = useChange('deadLetters.redrive', ({ redriven }) =>
+    say(`${plural(redriven, 'delivery', 'deliveries')} queued again`),
+  )
+  const letter = data?.items[0]
+  if (data && !letter) {
+    return <Note kind="info">It was queued again, or its dead letter was deleted.</Note>
+  }
+  return (
+    <>
+      {problem && <ProblemNote problem={problem} />}
+      <Note
+        kind="bad"
+        action={
+          letter &&
+          may('deliveries:write') && (
+            <Button kind="primary" busy={busy} onClick={() => run({ webhookId, ids: [letter.id] })}>
+              Redrive
+            </Button>
+          )
+        }
+      >
+        <b>It is not tried again. </b>
+        {error && errorMeaning(error)} Mend the receiver, then redrive it.{' '}
+        <Link to={href('dead-letters', { webhookId })}>All dead letters of this webhook</Link>
+      </Note>
+    </>
+  )
+}
 
 function AttemptPanel({ attempt }: { attempt: Attempt }) {
   const { operator } = useSession().session
@@ -359,7 +412,7 @@ const Chain = ({ delivery, shown }: { delivery: Delivery; shown: Attempt }) => {
         {next && (
           <li>
             <span class="faint small">
-              next <Time at={next} />
+              <NextAttempt at={next} />
             </span>
           </li>
         )}
@@ -373,11 +426,15 @@ const sinceOf = (before: Attempt | undefined, { attemptedAt }: Attempt): string 
 
 function Redeliver({
   ids,
+  isDead,
   elsewhere,
+  onDone,
   onClose,
 }: {
   ids: { webhookId: string; deliveryId: string }
+  isDead: boolean
   elsewhere: boolean
+  onDone: (deliveryId: string) => void
   onClose: () => void
 }) {
   const [url, setUrl] = useState('')
@@ -388,10 +445,13 @@ function Redeliver({
       call="deliveries.redeliver"
       input={() => ({ ...ids, ...(url && { url }) })}
       done={() => 'Queued under a new delivery id'}
-      onDone={({ deliveryId }) => go(href('deliveries', { deliveryId }))}
+      onDone={({ deliveryId }) => onDone(deliveryId)}
       onClose={onClose}
     >
-      <p>The same event goes to the webhook once more, under a new delivery id.</p>
+      <p>
+        The same event goes to the webhook once more, under a new delivery id.
+        {isDead && ' This dead letter stays: redrive it to have it tried again itself.'}
+      </p>
       {elsewhere && (
         <TextField
           label="To another address (optional)"

@@ -101,7 +101,7 @@ export function InboundScreen() {
 /** A line a source: when it was heard last, and what was refused. */
 function Sources() {
   const { may } = useSession()
-  const sources = useSources()
+  const { sources } = useSources()
   const [tested, setTested] = useState('')
   if (sources.length === 0) return null
   return (

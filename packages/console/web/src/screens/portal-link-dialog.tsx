@@ -47,9 +47,21 @@ interface Given {
 }
 
 const PRESETS = [
-  { name: 'Webhooks', has: ({ usual }: Given) => usual },
-  { name: 'Webhooks and keys', has: ({ usual, name }: Given) => usual || name.startsWith('keys:') },
-  { name: 'Everything', has: () => true },
+  {
+    name: 'Webhooks',
+    about: 'Its webhooks with their secrets, their deliveries, and the catalogue.',
+    has: ({ usual }: Given) => usual,
+  },
+  {
+    name: 'Webhooks and keys',
+    about: 'Also its API keys: it makes, changes and revokes them, and sees their use.',
+    has: ({ usual, name }: Given) => usual || name.startsWith('keys:'),
+  },
+  {
+    name: 'Everything',
+    about: 'Also its events with their payloads, inbound requests, users, and the audit.',
+    has: () => true,
+  },
 ]
 
 export function PortalLinkDialog({
@@ -66,15 +78,26 @@ export function PortalLinkDialog({
   const rights = useCall('portal.rights', {})
   const all = rights.data?.items ?? []
   const can = chosen ?? all.filter(({ usual }) => usual).map(({ name }) => name)
+  const presets = PRESETS.map(({ has, ...preset }) => {
+    const of = all.filter(has).map(({ name }) => name)
+    const isChosen = of.length === can.length && of.every((right) => can.includes(right))
+    return { ...preset, of, isChosen }
+  })
   if (made) {
+    const link = new URL(made.link, location.origin).href
     return (
       <SecretDialog
         title="The link is made"
-        secret={new URL(made.link, location.origin).href}
+        secret={link}
         what="link"
+        action={
+          <a class="button plain" href={link}>
+            Open as <bdi class="cut">{tenant.trim()}</bdi>
+          </a>
+        }
         onClose={onClose}
       >
-        {`Whoever opens it first is signed in as ${tenant.trim()}, for eight hours. It works once, until ${exact(made.expiresAt).slice(0, 16)}, and is not shown again.`}
+        {`Whoever opens it first is signed in as ${tenant.trim()}. It works once, until ${exact(made.expiresAt).slice(0, 16)}, and is not shown again. Opened in this browser, it takes the place of your own session.`}
       </SecretDialog>
     )
   }
@@ -99,20 +122,16 @@ export function PortalLinkDialog({
       </div>
       {rights.problem && <ProblemNote problem={rights.problem} retry={rights.reload} />}
       <div class="segments" role="group" aria-label="Rights that are often given">
-        {PRESETS.map(({ name, has }) => {
-          const of = all.filter(has).map((right) => right.name)
-          return (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={of.length === can.length && of.every((right) => can.includes(right))}
-              onClick={() => setChosen(of)}
-            >
-              {name}
-            </button>
-          )
-        })}
+        {presets.map(({ name, of, isChosen }) => (
+          <button key={name} type="button" aria-pressed={isChosen} onClick={() => setChosen(of)}>
+            {name}
+          </button>
+        ))}
       </div>
+      <p class="hint" role="status">
+        {presets.find(({ isChosen }) => isChosen)?.about ??
+          'A choice of your own, as ticked below.'}
+      </p>
       <Choices
         label="Rights"
         hint="What the tenant may do with what is its own."

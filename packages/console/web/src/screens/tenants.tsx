@@ -55,7 +55,7 @@ export function TenantsScreen() {
     kind: 'end',
     cell: ({ tenant }) => (
       <button type="button" class="as-link" onClick={() => setLinking(tenant)}>
-        Link <span class="unseen">{`for ${tenant}`}</span>
+        New link <span class="unseen">{`for ${tenant}`}</span>
       </button>
     ),
   }

@@ -4,6 +4,7 @@ import type { Session, SignedOut } from '../server/contract.ts'
 import { asProblem, mayPass, request, whenSignedOut, type Problem } from '../server/call.ts'
 import { closeStream, openStream, whenStreamLost } from '../server/live.ts'
 import { queries } from '../state/queries.ts'
+import { forgetPlaces } from '../state/router.ts'
 import { ProblemNote } from '../ui/notes.tsx'
 import { Toasts } from '../ui/toasts.tsx'
 import { Frame } from './frame.tsx'
@@ -24,7 +25,10 @@ export function App() {
   const take = (loaded: Session) => {
     applyTheme(loaded)
     // Another person sees nothing of what was read for this one.
-    if (whoIs(loaded) !== whoIs(session)) queries.clear()
+    if (whoIs(loaded) !== whoIs(session)) {
+      queries.clear()
+      forgetPlaces()
+    }
     setEnded(undefined)
     // Before the screens read anything: they wait for it.
     if (loaded.signedIn) openStream()
@@ -71,7 +75,9 @@ export function App() {
     // Another person begins with a page of their own.
     <SessionContext.Provider value={session} key={whoIs(session)}>
       <Frame onSession={take} />
-      {ended && <SignInAgain session={ended} onSession={take} />}
+      {ended && (
+        <SignInAgain session={ended} onSession={take} isOfLink={session.via === 'portal'} />
+      )}
       <Toasts />
     </SessionContext.Provider>
   )

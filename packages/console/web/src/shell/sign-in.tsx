@@ -9,42 +9,58 @@ import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Note, ProblemNote } from '../ui/notes.tsx'
 import { Brand } from './brand.tsx'
-import { isUsedLink, leaveUsedLink, UsedLink } from './used-link.tsx'
+import { isUsedLink, leaveUsedLink, NewLink } from './used-link.tsx'
 
 interface SignInProps {
   session: SignedOut
   onSession: (session: Session) => void
 }
 
-export const SignIn = ({ session, onSession }: SignInProps) => (
-  <main class="sign-in">
-    <div class="panel">
-      <div class="brand">
-        <Brand theme={session.theme} />
+export function SignIn({ session, onSession }: SignInProps) {
+  const isUsed = isUsedLink(usePlace())
+  return (
+    <main class="sign-in">
+      <div class="panel">
+        <div class="brand">
+          <Brand theme={session.theme} />
+        </div>
+        {isUsed ? (
+          <div class="form" role="alert">
+            <h1>Your link has expired</h1>
+            <NewLink session={session} />
+          </div>
+        ) : (
+          <h1>Sign in</h1>
+        )}
+        {isUsed && session.signIn === 'key' && (
+          <details>
+            <summary>For operators: sign in with an API key</summary>
+            <SignInForm session={session} onSession={onSession} />
+          </details>
+        )}
+        {!isUsed && <SignInForm session={session} onSession={onSession} />}
       </div>
-      <h1>Sign in</h1>
-      <UsedLink />
-      {session.signIn === 'key' && isUsedLink(usePlace()) ? (
-        <details>
-          <summary>Sign in with an API key</summary>
-          <SignInForm session={session} onSession={onSession} />
-        </details>
-      ) : (
-        <SignInForm session={session} onSession={onSession} />
-      )}
-    </div>
-  </main>
-)
+    </main>
+  )
+}
 
-/** Lies over the page whose session has ended, and keeps what was typed there. */
-export const SignInAgain = ({ session, onSession }: SignInProps) => (
+/** Lies over the page whose session has ended, and keeps what was typed there. `isOfLink`: it began by a portal link. */
+export const SignInAgain = ({
+  session,
+  onSession,
+  isOfLink,
+}: SignInProps & { isOfLink: boolean }) => (
   <Dialog title="Your session has ended" sticky covering onClose={() => location.reload()}>
     <div class="form">
       <p>
-        Its time is over, or somebody ended it. What you have typed is still here after you sign in
-        again.
+        Its time is over, or somebody ended it.
+        {!isOfLink && ' What you have typed is still here after you sign in again.'}
       </p>
-      <SignInForm session={session} onSession={onSession} />
+      {isOfLink ? (
+        <NewLink session={session} />
+      ) : (
+        <SignInForm session={session} onSession={onSession} />
+      )}
     </div>
   </Dialog>
 )

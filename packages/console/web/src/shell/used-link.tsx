@@ -1,4 +1,5 @@
-/** The notice for a portal link that no longer works: `?link=used`. */
+/** What who came by a portal link sees where it no longer works, `?link=used`, or where the session has ended. */
+import type { SignedOut } from '../server/contract.ts'
 import { currentPlace, go, href, usePlace, type Place } from '../state/router.ts'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/notes.tsx'
@@ -10,15 +11,18 @@ export function leaveUsedLink(): void {
   if (isUsedLink(currentPlace())) go(href(''), { replace: true })
 }
 
-/** For who is not signed in. */
-export function UsedLink() {
-  if (!isUsedLink(usePlace())) return null
-  return (
-    <div role="alert">
-      <Note kind="warn">This link was used or has expired. Ask for a new one.</Note>
-    </div>
+/** For who is not signed in. In a frame, the page around it is left. */
+export const NewLink = ({ session: { returnUrl } }: { session: SignedOut }) =>
+  returnUrl === null ? (
+    <p>Go back to the application, and open this page from there again.</p>
+  ) : (
+    <>
+      <p>Each link works once, and for a short time. The application gives a new one.</p>
+      <a class="button primary" href={returnUrl} target="_top">
+        Back to the application
+      </a>
+    </>
   )
-}
 
 /** For who is: the session is an older one, perhaps of another person. */
 export function UsedLinkOfSession() {

@@ -27,10 +27,11 @@ function shortUrl(url: string): string {
 
 /** The newest webhooks, for their names; `whole` where that is all of them. */
 export function useWebhooks() {
-  const { data } = useCall('webhooks.list', useReadable() ? { limit: MOST } : null, KEPT)
+  const { data, problem } = useCall('webhooks.list', useReadable() ? { limit: MOST } : null, KEPT)
   const items = data?.items ?? []
   return {
     items,
+    problem,
     /** `undefined` until it is known. */
     whole: data && data.next === null,
   }
@@ -121,5 +122,6 @@ export function useCatalogue() {
 export function useSources() {
   const { session, may } = useSession()
   const isOpen = session.features.webhooks && may('inbound:read')
-  return useCall('inbound.sources', isOpen ? {} : null).data?.items ?? []
+  const { data, loading } = useCall('inbound.sources', isOpen ? {} : null)
+  return { sources: data?.items ?? [], loading }
 }

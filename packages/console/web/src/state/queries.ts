@@ -34,6 +34,7 @@ const TOPICS: Record<string, readonly Topic[]> = {
   sessions: ['session'],
   audit: ['audit'],
   health: ['deliveries'],
+  'health.processes': [],
   handlers: ['deliveries'],
   pauses: ['deliveries'],
   // A form is filled from them, and keeps what it was filled with.
@@ -189,7 +190,9 @@ export function useCall<Name extends CallName>(
     key?: unknown
     gcTime?: number
     staleTime?: number
-    refetchInterval?: (query: { state: { data: CallResult<Name> | undefined } }) => number | false
+    refetchInterval?: (query: {
+      state: { data: CallResult<Name> | undefined; dataUpdateCount: number }
+    }) => number | false
   } = {},
 ): Answer<CallResult<Name>> {
   const queryKey = [name, key]

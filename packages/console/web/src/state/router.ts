@@ -9,11 +9,10 @@ export interface Place {
 }
 
 const changed = new Set<() => void>()
-/** How far each address was scrolled when it was left. */
-const scrolls = new Map<string, number>()
-const address = (): string => location.pathname + location.search
+/** The addresses that were left, and how far each was scrolled then: the latest is the last. */
+const left = new Map<string, number>()
+export const address = (): string => location.pathname + location.search
 let shown = address()
-let former = ''
 let isReturn = false
 let question: (() => string | undefined) | undefined
 
@@ -22,16 +21,24 @@ addEventListener('popstate', () => arrive(true))
 
 function arrive(returned: boolean): void {
   isReturn = returned
-  former = shown
+  const scroll = returned ? (left.get(shown) ?? 0) : scrollY
+  left.delete(shown)
+  left.set(shown, scroll)
   shown = address()
 }
 
 /** Where "back" and "forward" lead to what was shown before: as far down as it was. */
-export const restoredScroll = (): number => (isReturn ? (scrolls.get(shown) ?? 0) : 0)
+export const restoredScroll = (): number => (isReturn ? (left.get(shown) ?? 0) : 0)
 
-/** The address of the list that the reader came from, with its filters. */
-export const cameFrom = (path: string): string =>
-  former.split('?')[0] === basePath + path ? former : href(path)
+/** The list that the reader was at last, with its filters: that of `path`, or one whose path is `like` this. */
+export const cameFrom = (path: string, like = new RegExp(`^${path}$`)): string =>
+  [...left.keys()].findLast((one) => like.test(pathOf(one))) ?? href(path)
+
+/** Another person begins anew. */
+export const forgetPlaces = (): void => left.clear()
+
+/** Below the console's own path. */
+export const pathOf = (to: string): string => (to.split('?')[0] ?? '').slice(basePath.length)
 
 /** A browser shows no question of a frame of another site, and answers it with no. */
 export const mayAsk = window.parent === window
@@ -69,7 +76,6 @@ export function go(to: string, { replace = false } = {}): void {
   if (to === address()) return
   const asked = replace ? undefined : question?.()
   if (asked !== undefined && !confirm(asked)) return
-  scrolls.set(shown, scrollY)
   history[replace ? 'replaceState' : 'pushState'](null, '', to)
   if (replace) shown = to
   else arrive(false)

@@ -32,6 +32,11 @@ export function ago(at: string | Date, now = Date.now()): string {
   return seconds < 0 ? `in ${span(-seconds)}` : `${span(seconds)} ago`
 }
 
+/** An attempt that is due within seconds is shown as due: its time would be past before it is read. */
+const SOON_MS = 5000
+export const isDue = (at: string, now = Date.now()): boolean =>
+  new Date(at).getTime() <= now + SOON_MS
+
 const pad = (value: number, digits = 2) => String(value).padStart(digits, '0')
 
 /** In the reader's own time zone, to the millisecond: `2030-01-31 14:05:09.120`. */

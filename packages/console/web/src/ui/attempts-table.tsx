@@ -2,7 +2,7 @@
 import type { Attempt } from '../server/contract.ts'
 import { useWebhook, webhookName } from '../state/names.ts'
 import { href } from '../state/router.ts'
-import { duration, plural, shortId } from '../text/format.ts'
+import { duration, isDue, plural, shortId } from '../text/format.ts'
 import { deliveryState, statusTone, statusWord } from '../text/states.ts'
 import { Link } from './button.tsx'
 import { Badge, ExactTime, Time } from './facts.tsx'
@@ -35,6 +35,16 @@ export function WebhookName({ id, to }: { id: string; to?: string }) {
     </Link>
   )
 }
+
+/** One that is due may wait for its webhook, or for a pause. */
+export const NextAttempt = ({ at }: { at: string }) =>
+  isDue(at) ? (
+    <>next one is due</>
+  ) : (
+    <>
+      next <Time at={at} />
+    </>
+  )
 
 const eventColumn = (to: (row: Attempt) => string): Column<Attempt> => ({
   name: 'Event',
@@ -98,7 +108,7 @@ const DELIVERY_COLUMNS = {
           <Badge tone={tone}>{word}</Badge>{' '}
           {row.status === 'failed' && row.nextAttemptAt && (
             <span class="sub-line">
-              next <Time at={row.nextAttemptAt} />
+              <NextAttempt at={row.nextAttemptAt} />
             </span>
           )}
         </span>

@@ -6,6 +6,8 @@ import { withoutTurns } from './direction.ts'
 import { Copy } from './facts.tsx'
 
 const FOLDED_LINES = 40
+/** It is shown whole, however many lines it has. */
+const SHORT_CHARACTERS = 2000
 const FOLDED_CHARACTERS = 4000
 /** What the page lays out at once: megabytes of text would hold it up for seconds. */
 const STEP_CHARACTERS = 100_000
@@ -51,7 +53,7 @@ const nextStep = (characters: number): number =>
 
 function fold(text: string, characters: number): string {
   const part = text.slice(0, characters)
-  if (characters > FOLDED_CHARACTERS) return part
+  if (characters > FOLDED_CHARACTERS || text.length <= SHORT_CHARACTERS) return part
   const lines = part.split('\n', FOLDED_LINES + 1)
   return lines.length > FOLDED_LINES ? lines.slice(0, FOLDED_LINES).join('\n') : part
 }

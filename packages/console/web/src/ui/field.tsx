@@ -214,7 +214,7 @@ export function Choices({
   all: readonly { value: string; hint?: string | undefined }[]
   chosen: readonly string[]
   /** What is said where there is nothing to choose from. */
-  none?: string
+  none?: ComponentChildren
   onChosen: (chosen: string[]) => void
 }) {
   const toggle = (value: string, on: boolean) =>

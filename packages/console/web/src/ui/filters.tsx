@@ -186,7 +186,7 @@ function EventField(props: FieldProps) {
 }
 
 const SourceField = (props: FieldProps) => (
-  <TypedField {...props} list={useSources().map(({ source }) => source)} />
+  <TypedField {...props} list={useSources().sources.map(({ source }) => source)} />
 )
 
 /** What has no tenant. It is the name of none: these have no brackets. */

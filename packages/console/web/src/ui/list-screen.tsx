@@ -9,6 +9,9 @@ import { Empty } from './notes.tsx'
 import { PagedTable, type TableProps } from './table.tsx'
 
 export interface List<Row> {
+  name: ListName
+  /** Of the call, for the filters. */
+  input: object
   pages: Pages<Row>
   filters: readonly Filter[]
   values: FilterValues
@@ -26,33 +29,41 @@ export function useList<Name extends ListName>(
 ): List<RowOf<Name>> {
   const { given, ...rest } = useFilters(filters.map((filter) => filter.name))
   const input = inputOf(given['tenant'] === OPERATORS ? { ...given, tenant: '' } : given)
-  return { ...rest, filters, pages: usePages(name, input as CallInput<Name>) }
+  return { ...rest, name, input, filters, pages: usePages(name, input as CallInput<Name>) }
 }
 
-export const ListScreen = <Row,>({
-  title,
-  about,
-  actions,
-  list: { pages, filters, values, set, clear, any },
-  unmatched = '',
-  advice = 'Clear some of the filters to see more.',
-  empty,
-  children,
-  ...table
-}: Omit<TableProps<Row>, 'rows'> & {
-  title: string
-  about: string
-  actions?: ComponentChildren
+type ListProps<Row> = Omit<TableProps<Row>, 'rows'> & {
   list: List<Row>
   /** What is said where no row passes the filters, and what to do then. */
   unmatched?: string
   advice?: string
   /** What is said where there is no row at all. */
   empty: ComponentChildren
-  /** Notes and dialogs. */
+  /** Notes and dialogs, between its filters and its rows. */
   children?: ComponentChildren
-}) => (
+}
+
+export const ListScreen = <Row,>({
+  title,
+  about,
+  actions,
+  ...list
+}: ListProps<Row> & { title: string; about: string; actions?: ComponentChildren }) => (
   <Screen title={title} about={about} actions={actions}>
+    <FilteredList {...list} />
+  </Screen>
+)
+
+/** A list with its filters, also within the screen of something else. */
+export const FilteredList = <Row,>({
+  list: { pages, filters, values, set, clear, any },
+  unmatched = '',
+  advice = 'Clear some of the filters to see more.',
+  empty,
+  children,
+  ...table
+}: ListProps<Row>) => (
+  <>
     <FilterBar filters={filters} values={values} onChange={set} onClear={any && clear} />
     {children}
     <Panel flush>
@@ -62,5 +73,5 @@ export const ListScreen = <Row,>({
         empty={any ? <Empty title={unmatched}>{advice}</Empty> : empty}
       />
     </Panel>
-  </Screen>
+  </>
 )

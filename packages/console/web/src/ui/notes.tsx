@@ -32,10 +32,11 @@ function adviceFor(problem: Problem): string | undefined {
   if (code === 'SVC_AUTH_INVALID_KEY') return 'Is it whole? It may have been revoked, or expired.'
   if (mayPass(problem)) return 'It is asked again every five seconds.'
   if (statusCode === 401) return 'Sign in again: the session is over.'
-  if (statusCode === 403) return 'Ask an operator for a key or a link that may do this.'
+  if (statusCode === 403) return 'Ask for a key or a link that may do this.'
   if (statusCode === 404) return 'It may have been deleted, or it is out of your reach.'
   if (statusCode === 429) return 'Wait a moment, then try again.'
-  if (statusCode >= 500) return 'Try again; if it stays, the log of the host says why.'
+  if (statusCode >= 500)
+    return 'Try again; if it stays, tell who runs the application: its log says why.'
   return undefined
 }
 
@@ -74,15 +75,18 @@ export const Note = ({
   </div>
 )
 
-/** Shown only where an answer takes longer than a moment, so that the page does not flicker. */
-export function Loading({ what = 'Loading' }: { what?: string }) {
+/** As high as what comes: what is below it stays where it is. */
+type Like = 'rows' | 'chart' | 'note'
+
+/** Its words are shown only where an answer takes longer than a moment, so that the page does not flicker. */
+export function Loading({ what = 'Loading', like }: { what?: string; like?: Like | undefined }) {
   const [shown, setShown] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setShown(true), 200)
     return () => clearTimeout(timer)
   }, [])
   return (
-    <div class="loading" role="status">
+    <div class={like ? `loading like-${like}` : 'loading'} role="status">
       {shown && (
         <>
           <span class="spinner" /> {what}
@@ -96,15 +100,17 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
 export const Answered = <Data,>({
   of: { data, problem, loading, reload },
   quietly = false,
+  like,
   children,
 }: {
   of: Answer<Data>
   quietly?: boolean
+  like?: Like
   children: (data: Data) => ComponentChildren
 }) => (
   <>
     {problem && !(quietly && data) && <ProblemNote problem={problem} retry={reload} />}
-    {loading && <Loading />}
+    {loading && <Loading like={like} />}
     {data && children(data)}
   </>
 )

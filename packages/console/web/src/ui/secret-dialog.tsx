@@ -3,10 +3,20 @@ import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Copy } from './facts.tsx'
 
-export const Secret = ({ text, what }: { text: string; what: string }) => (
+export const Secret = ({
+  text,
+  what,
+  action,
+}: {
+  text: string
+  what: string
+  /** What else can be done with it. */
+  action?: ComponentChildren
+}) => (
   <div class="secret">
     <code>{text}</code>
     <Copy text={text} what={what} />
+    {action}
   </div>
 )
 
@@ -15,19 +25,21 @@ export const SecretDialog = ({
   title,
   secret,
   what,
+  action,
   onClose,
   children,
 }: {
   title: string
   secret: string
   what: string
+  action?: ComponentChildren
   onClose: () => void
   children: ComponentChildren
 }) => (
   <Dialog title={title} onClose={onClose} sticky>
     <div class="form">
       <p>{children}</p>
-      <Secret text={secret} what={what} />
+      <Secret text={secret} what={what} action={action} />
       <footer>
         <Button kind="primary" onClick={onClose}>
           Done

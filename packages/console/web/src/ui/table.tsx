@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useSession } from '../shell/session.ts'
 import type { Pages } from '../state/queries.ts'
-import { go } from '../state/router.ts'
+import { address, go, pathOf } from '../state/router.ts'
 import { Button } from './button.tsx'
 import { Empty, Loading, ProblemNote } from './notes.tsx'
 
@@ -95,6 +95,16 @@ const inNewTab = (address: string): void => void open(address, '_blank', 'noopen
 const isControl = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('a, button, input, label, select') !== null
 
+/** Where the rows lead of the list that was shown last. */
+let listed: readonly string[] = []
+
+/** What is before and after the shown page in the list that it was opened from. */
+export function besides(): { newer?: string | undefined; older?: string | undefined } {
+  const here = listed.indexOf(address())
+  const at = here === -1 ? listed.map(pathOf).indexOf(pathOf(address())) : here
+  return at === -1 ? {} : { newer: listed[at - 1], older: listed[at + 1] }
+}
+
 /** A table that is read page by page. `empty` is shown where it has no row. */
 export function PagedTable<Row>({
   pages,
@@ -113,10 +123,11 @@ export function PagedTable<Row>({
     more,
     reload,
   } = pages
+  if (table.to && rows) listed = rows.map(table.to)
   return (
     <>
       {problem && <ProblemNote problem={problem} retry={reload} />}
-      {!rows && !problem && <Loading />}
+      {!rows && !problem && <Loading like="rows" />}
       {rows?.length === 0 && !isCut && !isFormer && empty}
       {isCut && (
         <Empty title={rows?.length === 0 ? 'Nothing found so far' : 'The search is not finished'}>

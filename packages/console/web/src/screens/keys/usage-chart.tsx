@@ -17,7 +17,7 @@ export function UsagePanel({ title, keyId }: { title: string; keyId?: string }) 
       title={title}
       actions={<Segments label="Span of the usage" names={SPANS} chosen={by} onChosen={setBy} />}
     >
-      <Answered of={usage} quietly>
+      <Answered of={usage} quietly like="chart">
         {(data) => <Requests usage={data} />}
       </Answered>
     </Panel>

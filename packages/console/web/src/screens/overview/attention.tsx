@@ -9,7 +9,7 @@ import { ago, plural, shortId } from '../../text/format.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, type Tone } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/layout.tsx'
-import { Note, ProblemNote } from '../../ui/notes.tsx'
+import { Loading, Note, ProblemNote } from '../../ui/notes.tsx'
 
 interface AttentionItem {
   key: string
@@ -24,8 +24,11 @@ const MOST = 6
 const SOON_DAYS = 7
 const MOST_KEYS = 3
 
-/** What is shown are the newest of each kind, the worst first; the counts are of all. */
-export function Attention() {
+/**
+ * What is shown are the newest of each kind, the worst first; the counts are of all. What is below it is read meanwhile,
+ * and shown after it: it would move.
+ */
+export function Attention({ children }: { children: ComponentChildren }) {
   const { session, may } = useSession()
   const { auth, webhooks } = session.features
   // A key that was made for a few days ends as it is meant to.
@@ -39,15 +42,11 @@ export function Attention() {
   const readable = sees && may('deliveries:read')
   const letters = useCall('deadLetters.list', readable ? { limit: 200 } : null)
   const letterCount = useCall('deadLetters.count', readable ? {} : null)
-  if (sees && (names.whole === undefined || !disabled.data || !failing.data)) {
-    // Else it would look as if nothing needed any.
-    const problem = disabled.problem ?? failing.problem
-    return problem ? (
-      <Panel title="Needs attention">
-        <ProblemNote problem={problem} />
-      </Panel>
-    ) : null
-  }
+  const isRead = !sees || (names.whole !== undefined && disabled.data && failing.data)
+  const problem = disabled.problem ?? failing.problem ?? names.problem
+  const isWaiting =
+    !problem &&
+    (!isRead || sources.loading || expiring.loading || letters.loading || letterCount.loading)
   const unwell = [...(disabled.data?.items ?? []), ...(failing.data?.items ?? [])]
   const items = [
     ...keysThatEnd(expiring.data),
@@ -60,19 +59,30 @@ export function Attention() {
   ].toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'))
   return (
     <>
-      {sees && names.items.length === 0 && session.can.includes('webhooks:write') && (
-        <Note
-          kind="info"
-          action={
-            <ButtonLink to={href('webhooks/new')} kind="primary">
-              Create the first
-            </ButtonLink>
-          }
-        >
-          No webhook is registered yet: events have nowhere to go.
-        </Note>
+      {isWaiting && <Loading />}
+      {/* Else it would look as if nothing needed any. */}
+      {!isRead && problem && (
+        <Panel title="Needs attention">
+          <ProblemNote problem={problem} />
+        </Panel>
       )}
-      {items.length > 0 && (
+      {!isWaiting &&
+        isRead &&
+        sees &&
+        names.items.length === 0 &&
+        session.can.includes('webhooks:write') && (
+          <Note
+            kind="info"
+            action={
+              <ButtonLink to={href('webhooks/new')} kind="primary">
+                Create the first
+              </ButtonLink>
+            }
+          >
+            No webhook is registered yet: events have nowhere to go.
+          </Note>
+        )}
+      {!isWaiting && isRead && items.length > 0 && (
         <Panel title="Needs attention">
           <ul class="attention">
             {items.slice(0, MOST).map(({ key, tone, word, what, to, action }) => (
@@ -106,6 +116,7 @@ export function Attention() {
           )}
         </Panel>
       )}
+      <div hidden={isWaiting}>{children}</div>
     </>
   )
 }
@@ -140,11 +151,11 @@ function useWebhooksOf(state: WebhookState, sees: boolean) {
   }
 }
 
-const numbered = ({ count, atLeast }: Count): string =>
+export const numbered = ({ count, atLeast }: Count): string =>
   atLeast ? `more than ${count}` : String(count)
 
 /** Sources whose requests were refused within a day, or that send nothing any more. */
-function* sourcesToLookAt(sources: ReturnType<typeof useSources>): Generator<AttentionItem> {
+function* sourcesToLookAt({ sources }: ReturnType<typeof useSources>): Generator<AttentionItem> {
   for (const { source, acceptedAt, isQuiet, refused } of sources) {
     const item = { tone: 'warn', action: 'Look' } as const
     if (refused.at)

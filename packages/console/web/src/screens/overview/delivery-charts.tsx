@@ -6,7 +6,7 @@ import { Lines } from '../../charts/lines.tsx'
 import { useCall, type Answer } from '../../state/queries.ts'
 import { href, useFilters } from '../../state/router.ts'
 import { Panel } from '../../ui/layout.tsx'
-import { Answered } from '../../ui/notes.tsx'
+import { Loading, ProblemNote } from '../../ui/notes.tsx'
 import { Segments } from '../../ui/segments.tsx'
 
 const HOUR_MS = 3_600_000
@@ -66,9 +66,8 @@ export function DeliveryCharts({
         <h2>Deliveries</h2>
         {hasChoice && <SpanChoice />}
       </div>
-      <Answered of={stats} quietly>
-        {(data) => <Charts stats={data} of={of} span={STEPS[span.by]} />}
-      </Answered>
+      {stats.problem && !stats.data && <ProblemNote problem={stats.problem} retry={stats.reload} />}
+      <Charts stats={stats} of={of} span={STEPS[span.by]} />
     </>
   )
 }
@@ -80,54 +79,74 @@ export const failedAgain = ({ attempts, deliveries }: StatsPoint): number =>
 const STEPS = { minute: 60_000, hour: HOUR_MS, day: 24 * HOUR_MS }
 
 function Charts({
-  stats: { points },
+  stats: { data, loading },
   of,
   span,
 }: {
-  stats: Stats
+  stats: Answer<Stats>
   of: string | undefined
   span: number
 }) {
+  const points = data?.points ?? []
   const at = points.map((point) => point.at)
+  if (!data && !loading) return null
   return (
     <div class="columns even">
       <Panel title="Attempts">
-        <Bars
-          label="Attempts over time"
-          at={at}
-          to={(since) =>
-            href('deliveries', {
-              rows: 'attempts',
-              webhookId: of,
-              since,
-              until: new Date(new Date(since).getTime() + span).toISOString(),
-            })
-          }
-          series={[
-            {
-              name: 'Delivered',
-              tone: 'ok',
-              values: points.map(({ attempts }) => attempts.delivered),
-            },
-            { name: 'Failed', tone: 'warn', values: points.map(failedAgain) },
-            { name: 'Dead', tone: 'bad', values: points.map(({ deliveries }) => deliveries.dead) },
-          ]}
-        />
+        {loading && <Loading like="chart" />}
+        {data && (
+          <Bars
+            label="Attempts over time"
+            at={at}
+            to={(since) =>
+              href('deliveries', {
+                rows: 'attempts',
+                webhookId: of,
+                since,
+                until: new Date(new Date(since).getTime() + span).toISOString(),
+              })
+            }
+            series={[
+              {
+                name: 'Delivered',
+                tone: 'ok',
+                values: points.map(({ attempts }) => attempts.delivered),
+              },
+              { name: 'Failed', tone: 'warn', values: points.map(failedAgain) },
+              {
+                name: 'Dead',
+                tone: 'bad',
+                values: points.map(({ deliveries }) => deliveries.dead),
+              },
+            ]}
+          />
+        )}
       </Panel>
       <Panel title="How long receivers take">
-        <Lines
-          label="Duration of attempts"
-          at={at}
-          series={[
-            {
-              name: 'Median',
-              tone: 'accent',
-              values: points.map(({ durationMs }) => durationMs.p50),
-            },
-            { name: '95 %', tone: 'warn', values: points.map(({ durationMs }) => durationMs.p95) },
-            { name: '99 %', tone: 'faint', values: points.map(({ durationMs }) => durationMs.p99) },
-          ]}
-        />
+        {loading && <Loading like="chart" />}
+        {data && (
+          <Lines
+            label="Duration of attempts"
+            at={at}
+            series={[
+              {
+                name: 'Median',
+                tone: 'accent',
+                values: points.map(({ durationMs }) => durationMs.p50),
+              },
+              {
+                name: '95 %',
+                tone: 'warn',
+                values: points.map(({ durationMs }) => durationMs.p95),
+              },
+              {
+                name: '99 %',
+                tone: 'faint',
+                values: points.map(({ durationMs }) => durationMs.p99),
+              },
+            ]}
+          />
+        )}
       </Panel>
     </div>
   )

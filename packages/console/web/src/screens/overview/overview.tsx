@@ -27,9 +27,10 @@ export function OverviewScreen() {
       }
     >
       {seesDeliveries && <Figures stats={stats} />}
-      <Attention />
-      {seesDeliveries && <DeliveryCharts stats={stats} hasChoice={false} />}
-      <Traffic />
+      <Attention>
+        {seesDeliveries && <DeliveryCharts stats={stats} hasChoice={false} />}
+        <Traffic />
+      </Attention>
     </Screen>
   )
 }

@@ -1,16 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { User } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
-import { go, href } from '../../state/router.ts'
+import { href } from '../../state/router.ts'
 import { Button, Link } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
 import { Time } from '../../ui/facts.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { SEARCH, TENANT } from '../../ui/filters.tsx'
 import { ListScreen, useList } from '../../ui/list-screen.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { TenantField, TenantName } from '../../ui/tenant.tsx'
+import { TenantName } from '../../ui/tenant.tsx'
+import { NewUserDialog } from './new-user.tsx'
 
 const FILTERS = [{ ...SEARCH, label: 'Name or e-mail' }, TENANT]
 
@@ -31,7 +30,7 @@ const COLUMNS: readonly Column<User>[] = [
     ),
   },
   { name: 'Role', cell: ({ role }) => <bdi>{role}</bdi> },
-  { name: 'Tenant', cell: ({ tenant }) => <TenantName of={tenant} /> },
+  { name: 'Tenant', operators: true, cell: ({ tenant }) => <TenantName of={tenant} /> },
   { name: 'Created', kind: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
@@ -65,43 +64,5 @@ export function UsersScreen() {
         <NewUserDialog tenant={list.values['tenant'] ?? ''} onClose={() => setMaking(false)} />
       )}
     </ListScreen>
-  )
-}
-
-function NewUserDialog({ tenant: initial, onClose }: { tenant: string; onClose: () => void }) {
-  const { session } = useSession()
-  const [email, setEmail] = useState('')
-  const [name, setName] = useState('')
-  const [role, setRole] = useState('')
-  const [tenant, setTenant] = useState(initial)
-  return (
-    <FormDialog
-      title="New user"
-      submit="Create user"
-      disabled={!email.trim() || !name.trim()}
-      call="users.create"
-      input={() => ({
-        email: email.trim(),
-        name: name.trim(),
-        ...(role.trim() && { role: role.trim() }),
-        ...(tenant.trim() && { tenant: tenant.trim() }),
-      })}
-      onDone={(user) => go(userHref(user))}
-      onClose={onClose}
-    >
-      <TextField label="Name" value={name} onValue={setName} required />
-      <TextField label="E-mail" type="email" value={email} onValue={setEmail} required />
-      <div class="pair">
-        <TextField
-          label="Role"
-          value={role}
-          onValue={setRole}
-          hint="A word of yours. Empty: user."
-        />
-        {session.operator && (
-          <TenantField value={tenant} onValue={setTenant} hint="Empty: yours." />
-        )}
-      </div>
-    </FormDialog>
   )
 }

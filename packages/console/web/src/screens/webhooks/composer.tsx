@@ -137,11 +137,18 @@ function roundedIn(json: string): string | undefined {
 
 const READ_AFTER_MS = 700
 
-function Result(ids: { webhookId: string; deliveryId: string }) {
+/** Asked for so often; later, the stream says when there is something new. */
+const MOST_READS = 60
+
+/** What became of a delivery that was just queued. */
+export function Result(ids: { webhookId: string; deliveryId: string }) {
   const { data } = useCall(
     'deliveries.list',
     { ...ids, limit: 1 },
-    { refetchInterval: ({ state }) => (state.data?.items.length ? false : READ_AFTER_MS) },
+    {
+      refetchInterval: ({ state }) =>
+        state.data?.items.length || state.dataUpdateCount > MOST_READS ? false : READ_AFTER_MS,
+    },
   )
   const [attempt] = data?.items ?? []
   return (

@@ -3,9 +3,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { useSession } from '../../shell/session.ts'
 import { useCatalogue } from '../../state/names.ts'
 import type { Change } from '../../state/queries.ts'
-import { askBeforeLeaving } from '../../state/router.ts'
+import { askBeforeLeaving, href } from '../../state/router.ts'
 import { eventChoices, readDraft, type Draft, type Mistakes } from '../../text/webhook-draft.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Link } from '../../ui/button.tsx'
 import { Checkbox, Choices, Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Panel } from '../../ui/layout.tsx'
 import { ProblemNote } from '../../ui/notes.tsx'
@@ -88,7 +88,12 @@ export function WebhookForm({
               all={eventChoices(catalogue.data?.items ?? [], initial.events)}
               chosen={draft.events}
               onChosen={(events) => set({ events })}
-              none="The host allows no events yet: see the option allowedEvents of svcWebhooks."
+              none={
+                <>
+                  There is no event to choose from yet:{' '}
+                  <Link to={href('catalogue')}>the catalogue</Link> says how they come.
+                </>
+              }
               problem={mistakes.events}
             />
           )}
@@ -172,7 +177,7 @@ export function WebhookForm({
               label="Body"
               {...field('transform')}
               choices={[
-                { value: '', label: 'The default of the host' },
+                { value: '', label: 'The default' },
                 { value: 'none', label: 'The event as it is' },
                 ...[...new Set([...TRANSFORMS, draft.transform])]
                   .filter((value) => value !== '' && value !== 'none')

@@ -1,9 +1,9 @@
 /** One webhook: its results, its deliveries, its settings, and the actions on it. */
 import type { Webhook } from '../../server/contract.ts'
 import { useSession } from '../../shell/session.ts'
-import { useCall, usePages } from '../../state/queries.ts'
+import { useCall } from '../../state/queries.ts'
 import { cameFrom, href } from '../../state/router.ts'
-import { webhookState } from '../../text/states.ts'
+import { DELIVERY_STATES, webhookState } from '../../text/states.ts'
 import { deliveriesTable } from '../../ui/attempts-table.tsx'
 import { plural } from '../../text/format.ts'
 import { webhookName } from '../../state/names.ts'
@@ -11,7 +11,8 @@ import { Link } from '../../ui/button.tsx'
 import { Badge, Copy, ExactTime, Id } from '../../ui/facts.tsx'
 import { Panel, Screen, Tabs } from '../../ui/layout.tsx'
 import { Answered, Empty, Note } from '../../ui/notes.tsx'
-import { PagedTable } from '../../ui/table.tsx'
+import { EVENT, SPAN } from '../../ui/filters.tsx'
+import { FilteredList, useList } from '../../ui/list-screen.tsx'
 import { ByWhom } from '../audit.tsx'
 import { EditWebhook } from './edit-webhook.tsx'
 import { NewWebhookScreen } from './new-webhook.tsx'
@@ -147,33 +148,32 @@ function WebhookProblem({
   return null
 }
 
+const FILTERS = [EVENT, ...SPAN]
+
 function Deliveries({ id, dead }: { id: string; dead: boolean }) {
-  const pages = usePages(dead ? 'deadLetters.list' : 'deliveries.list', {
-    webhookId: id,
-    latest: true,
-  })
+  const list = useList(
+    dead ? 'deadLetters.list' : 'deliveries.list',
+    dead ? FILTERS : [{ name: 'status', label: 'State', choices: DELIVERY_STATES }, ...FILTERS],
+    (given) => ({ ...given, webhookId: id, latest: true }),
+  )
   return (
-    <>
-      <p class="after-tabs">
-        <Link to={href(dead ? 'dead-letters' : 'deliveries', { webhookId: id })}>
-          {dead ? 'Choose and redrive' : 'Filter them'}
-        </Link>
-      </p>
-      <Panel flush>
-        <PagedTable
-          {...deliveriesTable(dead ? ['webhook', 'status'] : ['webhook'])}
-          pages={pages}
-          empty={
-            dead ? (
-              <Empty title="No dead letters">
-                Every delivery arrived, or is still being tried.
-              </Empty>
-            ) : (
-              <Empty title="No deliveries yet">Send a test to see the first one.</Empty>
-            )
-          }
-        />
-      </Panel>
-    </>
+    <FilteredList
+      list={list}
+      {...deliveriesTable(dead ? ['webhook', 'status'] : ['webhook'])}
+      unmatched="Nothing matches these filters"
+      empty={
+        dead ? (
+          <Empty title="No dead letters">Every delivery arrived, or is still being tried.</Empty>
+        ) : (
+          <Empty title="No deliveries yet">Send a test to see the first one.</Empty>
+        )
+      }
+    >
+      {dead && (
+        <p class="after-tabs">
+          <Link to={href('dead-letters', { webhookId: id })}>Choose and redrive</Link>
+        </p>
+      )}
+    </FilteredList>
   )
 }
