@@ -160,9 +160,7 @@ t.test('an answer that is not HTTP, or switches protocols, has its own error', a
     'SSH-2.0-OpenSSH_9.6\r\n',
     'HTTP/1.1 abc OK\r\n\r\n',
     'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
-    'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
-    // undici, as Node's fetch, reads nothing after it.
-    'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
     'HTTP/1.1 200 OK\r\nno header\r\n\r\n',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
   ]
@@ -212,12 +210,18 @@ t.test('a receiver that ends its side and goes on to read is a reset', async (t)
   await gone(receiver)
 })
 
-t.test('interim answers are passed over, however many they are', async (t) => {
+t.test('interim answers are passed over, however many and whichever they are', async (t) => {
   const interims = [
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.0 100 Continue\r\n\r\n',
+    'HTTP/1.1 100\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\nserver: old\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n'.repeat(3),
+    'HTTP/1.1 100 Continue\r\nconnection: close\r\n\r\n',
     'HTTP/1.1 102 Processing\r\n\r\n',
     'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n',
     'HTTP/1.1 104 Upload\r\n\r\n',
-    'HTTP/1.1 102 Processing\r\n\r\n'.repeat(3) + 'HTTP/1.1 103 Early Hints\r\n\r\n',
+    'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n',
   ]
   for (const interim of interims) {
     for (const status of [201, 503]) {
@@ -238,7 +242,7 @@ t.test('interim answers are passed over, however many they are', async (t) => {
 
 t.test('an interim answer without a final one is no answer', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => {
-    socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => setImmediate(() => socket.end()))
+    socket.write('HTTP/1.1 100 Continue\r\n\r\n', () => setImmediate(() => socket.end()))
   })
   t.match(await opened(t)(receiver.port), { statusCode: null, failure: 'reset' })
 })

@@ -80,8 +80,30 @@ export function guardedAgent({
           socket.destroy(reason)
         })
         connections.handOver(facts, () => callback(null, socket))
+        passOverInterims(socket)
       }),
   })
+}
+
+interface Parser {
+  ptr: number
+  llhttp?: { llhttp_set_lenient_keep_alive(parser: number, isLenient: 1): void }
+  onHeadersComplete(status: number, ...rest: unknown[]): unknown
+}
+
+/**
+ * Has every interim answer passed over but 101 (RFC 9110, section 15.2), also where nobody asked for
+ * it. undici ends the connection at a 100, and has no option for that: its parser, a property of the
+ * connection, is told of another interim status. The final answer is also read after an interim one
+ * that says `Connection: close`, or is of HTTP/1.0.
+ */
+function passOverInterims(socket: Socket): void {
+  const key = Object.getOwnPropertySymbols(socket).find((one) => one.description === 'parser')
+  const parser = key && (socket as unknown as Record<symbol, Parser | null>)[key]
+  if (!parser?.llhttp) return
+  const passOn = parser.onHeadersComplete.bind(parser)
+  parser.onHeadersComplete = (status, ...rest) => passOn(status === 100 ? 102 : status, ...rest)
+  parser.llhttp.llhttp_set_lenient_keep_alive(parser.ptr, 1)
 }
 
 /** A connection that was about to go, or has gone, to a blocked address. */
