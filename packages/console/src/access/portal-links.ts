@@ -30,9 +30,7 @@ import { hashOfToken, newToken } from './token.ts'
 /** What a link into the portal allows, to whom, and for how long. */
 export interface PortalLink {
   tenant: string
-  /**
-   * What the tenant may do. @default its webhooks, their deliveries and the catalogue
-   */
+  /** What the tenant may do. @default to read and change webhooks and deliveries, and to read events */
   can?: Can | undefined
   /** The host's id of the person, for the audit. @default null */
   userId?: string | null | undefined
