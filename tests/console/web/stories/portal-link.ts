@@ -21,7 +21,7 @@ export async function makesAPortalLink(t: Test, page: Page, visit: Visit) {
   await page.getByText('Also its API keys').waitFor()
   t.ok(await page.getByRole('checkbox', { name: 'keys:write' }).isChecked())
   await click(page, 'Everything')
-  await page.getByText('Also its events with their payloads').waitFor()
+  await page.getByText('Also its inbound requests').waitFor()
   t.ok(await page.getByRole('checkbox', { name: 'audit:read' }).isChecked())
   await click(page, 'Webhooks')
   await page.getByRole('checkbox', { name: 'webhooks:write' }).uncheck()

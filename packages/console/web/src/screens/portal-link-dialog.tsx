@@ -49,7 +49,7 @@ interface Given {
 const PRESETS = [
   {
     name: 'Webhooks',
-    about: 'Its webhooks with their secrets, their deliveries, and the catalogue.',
+    about: 'Its webhooks with their secrets, their deliveries, its events with their payloads.',
     has: ({ usual }: Given) => usual,
   },
   {
@@ -59,7 +59,7 @@ const PRESETS = [
   },
   {
     name: 'Everything',
-    about: 'Also its events with their payloads, inbound requests, users, and the audit.',
+    about: 'Also its inbound requests, its users, and who changed what.',
     has: () => true,
   },
 ]

@@ -59,7 +59,11 @@ export function Attention({ children }: { children: ComponentChildren }) {
   ].toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'))
   return (
     <>
-      {isWaiting && <Loading />}
+      {isWaiting && (
+        <Panel flush>
+          <Loading like="rows" />
+        </Panel>
+      )}
       {/* Else it would look as if nothing needed any. */}
       {!isRead && problem && (
         <Panel title="Needs attention">
