@@ -107,6 +107,10 @@ t.test('a command for the password that fails is an error without what it printe
     exitCode: 3,
     text: /SVC_PASSWORD_COMMAND failed: .*ENOENT/,
   })
+  t.match(await ran(url.href, 'sleep 60'), {
+    exitCode: 3,
+    text: /SVC_PASSWORD_COMMAND failed: it was ended by SIGTERM, after at most 4 s/,
+  })
   t.match(await ran(url.href, 'true'), { exitCode: 3, text: /must give a text, got an empty one/ })
   t.match(await ran(url.href, `cat "passwords`), { exitCode: 2, text: /a quote that does not end/ })
 })

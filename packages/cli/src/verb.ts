@@ -89,15 +89,15 @@ export class Context {
   /** @throws WrongUsage */
   get database(): { connectionString: string; password?: () => Promise<string> } {
     const { DATABASE_URL: connectionString, SVC_PASSWORD_COMMAND: command } = this.env
-    if (connectionString && !command) return { connectionString }
-    if (connectionString && command) {
-      const password = passwordFrom(command)
-      if (password) return { connectionString, password }
-      throw new WrongUsage('SVC_PASSWORD_COMMAND has a quote that does not end')
+    if (!connectionString) {
+      throw new WrongUsage(
+        'DATABASE_URL is not set: set it to the connection string of the database, postgres://user:password@host:5432/name, or run "node --env-file=.env node_modules/.bin/svc …" where .env has it',
+      )
     }
-    throw new WrongUsage(
-      'DATABASE_URL is not set: set it to the connection string of the database, postgres://user:password@host:5432/name, or run "node --env-file=.env node_modules/.bin/svc …" where .env has it',
-    )
+    if (!command) return { connectionString }
+    const password = passwordFrom(command)
+    if (password) return { connectionString, password }
+    throw new WrongUsage('SVC_PASSWORD_COMMAND has a quote that does not end')
   }
 
   /** Writes what an operator should know to stderr. */
