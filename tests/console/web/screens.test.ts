@@ -246,8 +246,11 @@ t.test('a portal that is part of another page has nothing around its screens', a
     for (const time of ['at first', 'after a reload']) {
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
       const isTold = page.evaluate(
-        `new Promise((told) => addEventListener('message', ({ data }) =>
-          data.svcConsoleHeight === document.querySelector('main').offsetHeight && told(true)))`,
+        `new Promise((told) => {
+          addEventListener('message', ({ data }) =>
+            data.svcConsoleHeight === document.querySelector('main').offsetHeight && told(true))
+          setTimeout(() => told(false), 20_000)
+        })`,
       )
       await page.setViewportSize(NARROW)
       t.ok(await isTold, 'the page around it can give it its height')
