@@ -3,11 +3,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { ListTooLong } from './errors.ts'
 import type { Db } from './postgres/transaction.ts'
 
-/** A search that finds so many rows is one for a common word. */
-const MANY = 1000
-/** The newest rows that are looked at for such a word, and then at a time. */
-const WALKED = 10_000
-const WALKED_NEXT = 50_000
+/** A search that finds so `many` rows is one for a common word: the newest `walked` rows are looked at. */
+const AT_FIRST = { many: 1000, walked: 10_000 }
+/** Where these do not fill the page. */
+const THEN = { many: 20_000, walked: 50_000 }
 /** A page that may end early is searched for so long, and any other list. */
 const LONGEST_PAGE_MS = 1500
 const LONGEST_LIST_MS = 5000
@@ -24,7 +23,7 @@ interface NewestList {
   found: string
   /** The same, of one row that is looked at. @default `found` */
   isFound?: string
-  /** A statement whose rows are counted, up to {@link MANY}. @default the rows that are found */
+  /** A statement whose rows are counted. @default the rows that are found */
   some?: string
 }
 
@@ -66,7 +65,7 @@ export async function listNewest<Row extends { id: string }>(
   const found: Row[] = []
   for (let last = after; ;) {
     const wanted = limit === undefined ? null : limit - found.length
-    const text = newestFound(list, last !== after)
+    const text = newestFound(list, last === after ? AT_FIRST : THEN)
     const { rows } = await db.query(text, [last ?? null, wanted, ...values, search])
     const end = rows.at(-1) as Found | undefined
     for (const { isEnd, ...row } of rows as Found[]) if (!isEnd) found.push(row as Row)
@@ -91,18 +90,14 @@ const FOLLOWS = '($1::uuid is null or id < $1)'
  * that these are looked at in their order: not all that it finds is read for one page. If they do not fill
  * it, the last row is that which was looked at last, with `isEnd`.
  */
-function newestFound(list: NewestList, isCommon: boolean): string {
+function newestFound(list: NewestList, { many, walked }: typeof THEN): string {
   const { table, columns, within, listed = 'true', found, isFound = found } = list
   const { some = `select 1 from ${table} where ${found}` } = list
-  const walked = `from ${table} where ${FOLLOWS} and ${within} order by id desc limit`
-  const most = isCommon ? WALKED_NEXT : WALKED
-  const many = isCommon
-    ? 'select true as it'
-    : `select count(*) = ${MANY} as it from (${some} limit ${MANY}) as few`
+  const walk = `from ${table} where ${FOLLOWS} and ${within} order by id desc limit`
   return `
-  with many as materialized (${many}),
+  with many as materialized (select count(*) = ${many} as it from (${some} limit ${many}) as few),
        newest as materialized (
-         select * from (select * ${walked} ${most}) as walked
+         select * from (select * ${walk} ${walked}) as walked
           where (select it from many) and ${isFound} and ${listed} order by id desc limit $2),
        listed as (
          select *, false as "isEnd" from newest
@@ -110,7 +105,7 @@ function newestFound(list: NewestList, isCommon: boolean): string {
          (select *, false from ${table}
            where ${found} and ${FOLLOWS} and ${within} and ${listed} and not (select it from many) offset 0)
          union all
-         select *, true from (select * ${walked} 1 offset ${most - 1}) as last
+         select *, true from (select * ${walk} 1 offset ${walked - 1}) as last
           where (select it from many) and (select count(*) from newest) is distinct from $2)
   select ${columns}, "isEnd" from listed order by id desc, "isEnd" limit $2`
 }

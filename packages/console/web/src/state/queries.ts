@@ -105,6 +105,10 @@ async function gated<Result>(read: () => Promise<Result>): Promise<Result> {
 const QUIET_MS = 1500
 /** A read that is under way for longer than this after a hint is ended, and begun again. */
 const PATIENCE_MS = 10_000
+/** Figures over all rows cost the database more: while hints go on, they are read this often. */
+const TOTALS_MS = 15_000
+const TOTALS = ['stats', 'deadLetters', 'health']
+const totalsReadAt = new WeakMap<Query, number>()
 const hinted = new Map<Query, number>()
 let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -138,6 +142,10 @@ function readHinted(): void {
     if (query.state.fetchStatus === 'fetching' && Date.now() - at < PATIENCE_MS) continue
     const look = looks.get(query.queryHash)
     if (look && isHovered()) continue
+    if (!look && TOTALS.includes(String(query.queryKey[0]).split('.')[0] ?? '')) {
+      if (Date.now() - (totalsReadAt.get(query) ?? 0) < TOTALS_MS) continue
+      totalsReadAt.set(query, Date.now())
+    }
     hinted.delete(query)
     // A list that was read further stays as it is: its reader would lose the place.
     const { pages = [] } = (query.state.data ?? {}) as Partial<InfiniteData<unknown>>

@@ -34,10 +34,13 @@ export const isReserved = (before: string): string => `exists (
        and work.created_at < ${before}
        and not (work.what = 'dead' and letter.data @> ${IS_TEST}))`
 
-/** Whether any of the recipients `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
-const MAY_BE_RESERVED = `($3::text[] is null or exists (
+/**
+ * Whether any of the recipients `$3`, or of all, may be reserved: unlike that of one, the answer is the same for
+ * all letters.
+ */
+const MAY_BE_RESERVED = `exists (
     select from svc."__svc.work" as work
-     where work.queue = $1 and work.recipient = any($3) and ${TAKES_LETTERS}))`
+     where work.queue = $1 and ($3::text[] is null or work.recipient = any($3)) and ${TAKES_LETTERS})`
 
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
