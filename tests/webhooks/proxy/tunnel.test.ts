@@ -231,6 +231,44 @@ for (const [title, text, problem, statusCode] of [
   })
 }
 
+t.test('bytes that come in a tunnel before the request are no answer to it', async (t) => {
+  const receiver = await openReceiver(t)
+  for (const early of ['hello', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n']) {
+    let tunnels = 0
+    const server = createTcpServer((socket) => {
+      tunnels++
+      socket.on('error', () => {})
+      socket.once('data', () => socket.write(`${TUNNEL}${early}`))
+    })
+    const { send, faults } = opened(t, `http://127.0.0.1:${await listening(t, server)}`, {
+      timeoutMs: 3000,
+    })
+    const answer = await send(receiver.url)
+    t.match(answer, { statusCode: null, failure: 'http' })
+    t.notOk(answer.isOurFault)
+    t.equal(tunnels, 1, 'it is not asked again and again')
+    t.strictSame(faults, [])
+  }
+})
+
+t.test('endless interim answers of the proxy end soon', async (t) => {
+  const storm = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      const write = () => {
+        while (!socket.destroyed && socket.write(INTERIMS.repeat(500)));
+      }
+      socket.on('drain', write)
+      write()
+    })
+  })
+  const { send, faults } = opened(t, `http://127.0.0.1:${await listening(t, storm)}`)
+  const startedMs = performance.now()
+  t.match(await send('http://127.0.0.1:1/'), { failure: 'proxy', isOurFault: true })
+  t.ok(performance.now() - startedMs < 10_000, 'before the deadline')
+  t.strictSame(faults, ['the proxy sent an answer that is too long'])
+})
+
 t.test('in a tunnel, a request that a kept connection took with it is sent again', async (t) => {
   const proxy = await startProxy(t)
   const { send } = opened(t, proxy.url)

@@ -72,6 +72,12 @@ export function guardedAgent({
           if (facts) connections.refused.set(error, facts)
           return callback(error, null)
         }
+        // Bytes of a tunnel may be here already. undici takes them for an answer before it begins the
+        // request, and connects again, without end. This is undici's message for such bytes.
+        if (socket.readableLength > 0) {
+          socket.destroy()
+          return callback(new Error('bad response'), null)
+        }
         // The first error of a connection ends it. Node reports a TLS alert that comes after the
         // handshake (a certificate of the client is missing, for one) and leaves the connection
         // open: the request would wait for its deadline, or be told only that the other side closed.

@@ -113,6 +113,7 @@ export class ProxyFault extends Error {
 }
 
 const MAX_HEAD_BYTES = 16 * 1024
+const MOST_INTERIM_ANSWERS = 100
 
 /**
  * Opens a tunnel to an address.
@@ -178,7 +179,10 @@ async function statusOfConnect(
   let status = await statusOf(connect().end())
   // Node takes an interim answer (RFC 9110, section 15.2) to CONNECT for the final one. The next answer
   // is read by another request on the socket. It is not sent, since it is not ended.
-  while (status < 200 && status !== 101) status = await statusOf(connect())
+  for (let count = 1; status < 200 && status !== 101; count++) {
+    if (count > MOST_INTERIM_ANSWERS) throw new ProxyFault('sent an answer that is too long')
+    status = await statusOf(connect())
+  }
   return status
 }
 
