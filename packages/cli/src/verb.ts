@@ -97,7 +97,9 @@ export class Context {
     if (!command) return { connectionString }
     const password = passwordFrom(command)
     if (password) return { connectionString, password }
-    throw new WrongUsage('SVC_PASSWORD_COMMAND has a quote that does not end')
+    throw new WrongUsage(
+        'SVC_PASSWORD_COMMAND must be a program and its arguments, and each quote in it must end',
+      )
   }
 
   /** Writes what an operator should know to stderr. */
