@@ -75,6 +75,7 @@ t.test('a long answer of its API is compressed', async (t) => {
   const plain = await answerTo('webhooks.list', 'identity')
   t.match(plain, { encoding: null, body: { items: [{ description }, { description }] } })
   t.same(await answerTo('webhooks.list', 'gzip, br'), { ...plain, encoding: 'gzip' })
+  t.same(await answerTo('webhooks.list', 'gzip;q=0, identity'), plain)
   t.match(await answerTo('webhooks.count', 'gzip'), { encoding: null, body: { count: 2 } })
 })
 

@@ -1,6 +1,7 @@
 /** The page's own decisions, without a browser. */
 import t from 'tap'
 import { accentFor, contrast, parseColour } from '../../../packages/console/web/src/text/colours.ts'
+import { csvOf } from '../../../packages/console/web/src/text/csv.ts'
 import {
   ago,
   bytes,
@@ -16,6 +17,18 @@ import {
   readDraft,
 } from '../../../packages/console/web/src/text/webhook-draft.ts'
 import { labelled, roundUp, ticks } from '../../../packages/console/web/src/charts/scale.ts'
+
+t.test('a file for a spreadsheet has no formula, and no columns of what others name', async (t) => {
+  const cells = ['=1', '+1', '-1', '@a', '\t=1', '＝1', 'a;=1', 'a,"b"', 'plain', 7, null]
+  const [names, ...lines] = csvOf(
+    cells.map((label) => ({ by: { label }, responseHeaders: { [String(label)]: 'x' } })),
+  ).split('\r\n')
+  t.equal(names, 'by.label,responseHeaders')
+  t.same(
+    lines.map((line) => line.slice(0, line.indexOf(',"{'))),
+    ["'=1", "'+1", "'-1", "'@a", '"\'\t=1"', "'＝1", '"a;=1"', '"a,""b"""', 'plain', '7', '', ''],
+  )
+})
 
 t.test('an accent of any colour is legible in both schemes', async (t) => {
   const grounds = { light: [255, 255, 255], dark: [22, 29, 27] } as const

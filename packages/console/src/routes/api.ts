@@ -28,7 +28,8 @@ export function apiRoutes(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string' || payload.length < SHORT || !takesGzip(request)) return payload
-    reply.header('content-encoding', 'gzip').header('vary', 'accept-encoding')
+    const vary = [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', ')
+    reply.header('content-encoding', 'gzip').header('vary', vary)
     reply.removeHeader('content-length')
     return await gzipped(payload)
   })

@@ -43,7 +43,7 @@ export function takeMalformedPaths({ server }: FastifyInstance, base: string): v
 }
 
 export const takesGzip = ({ headers }: FastifyRequest): boolean =>
-  /\bgzip\b/.test(headers['accept-encoding'] ?? '')
+  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers['accept-encoding'] ?? '')
 
 function send(
   request: FastifyRequest,

@@ -6,20 +6,22 @@ export function csvOf(rows: readonly object[]): string {
   return lines.map((line) => `${line.map(cellOf).join(',')}\r\n`).join('')
 }
 
-/** Their fields are those of what was changed: one column for all. */
-const WHOLE = 'changes'
+/** Others choose the names of their fields: one column for all. */
+const WHOLE = ['changes', 'responseHeaders']
 
 const fieldsOf = (row: object): [string, unknown][] =>
   Object.entries(row).flatMap(([name, value]): [string, unknown][] =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && name !== WHOLE
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !WHOLE.includes(name)
       ? Object.entries(value as object).map(([inner, of]) => [`${name}.${inner}`, of])
       : [[name, value]],
   )
 
+/** As a spreadsheet begins a formula, also in full-width characters. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // A spreadsheet would take it for a formula.
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
