@@ -10,9 +10,7 @@ const QUOTED = /"([^"]*)"|'([^']*)'/g
 /** Runs no shell, and says nothing of what was printed. `undefined` where it is no command. */
 export function passwordFrom(command: string): (() => Promise<string>) | undefined {
   if (/\S/.test(command.replace(WORD, ''))) return undefined
-  const [program, ...args] = (command.match(WORD) ?? []).map((word) =>
-    word.replace(QUOTED, '$1$2'),
-  )
+  const [program, ...args] = (command.match(WORD) ?? []).map((word) => word.replace(QUOTED, '$1$2'))
   if (!program) return undefined
   // What is killed may have started others that keep its output open: nothing waits for these.
   const limits = { timeout: LONGEST_MS, killSignal: 'SIGKILL', maxBuffer: LONGEST_BYTES } as const

@@ -98,8 +98,8 @@ export class Context {
     const password = passwordFrom(command)
     if (password) return { connectionString, password }
     throw new WrongUsage(
-        'SVC_PASSWORD_COMMAND must be a program and its arguments, and each quote in it must end',
-      )
+      'SVC_PASSWORD_COMMAND must be a program and its arguments, and each quote in it must end',
+    )
   }
 
   /** Writes what an operator should know to stderr. */
