@@ -65,7 +65,16 @@ for (const [what, maxAttempts, withoutJobs, headers] of [
       return isDisabled()
     })
     await until(hasStopped)
-    await app.svc.database.query('delete from svc_jobs.job where name like $1', [withoutJobs])
+    // The next probe would be due late after one whose job went while it was made.
+    await until(async () => {
+      const { rows } = await app.svc.database.query(
+        `with active as materialized (select from svc_jobs.job where name = $2 and state = 'active'),
+              gone as (delete from svc_jobs.job where name like $1 and not exists (select from active))
+         select not exists (select from active) as "isIdle"`,
+        [withoutJobs, QUEUE],
+      )
+      return rows[0].isIdle
+    })
     const probes = receiver.received.length + 4
     await receiver.waitFor(probes, { timeoutMs: 50_000 })
     t.match(receiver.received.at(-1)!.headers, headers)

@@ -7,6 +7,7 @@ import { redriveDeadLetters } from '../../../../packages/core/src/jobs/pg-boss/r
 import { retrySettingsOf } from '../../../../packages/core/src/jobs/retry-settings.ts'
 import { until } from '../../../support/until.ts'
 import { RECIPIENT, QUEUE } from '../../support/worker.ts'
+import { startHost } from '../../support/host.ts'
 import { namesOf, startWorkedHost, type WorkedHost } from '../../support/worked-host.ts'
 
 /**
@@ -112,13 +113,14 @@ t.test('a portion of dead letters begins after the last one of the portion befor
 t.test(
   'work on dead letters goes on after the last one, and comes back for those that were locked',
   async (t) => {
-    let isDying = true
-    const host = await startWorkedHost(t, { isDying: () => isDying })
-    const { worker, core } = host
-    await worker.insert(['0'], RECIPIENT)
+    const host = await startWorkedHost(t, { isDying: () => true })
+    await host.worker.insert(['0'], RECIPIENT)
     await multiply(host, 1200)
+    // Its periodic task would carry out the work as well.
+    await host.app.close()
+    const { database } = host
+    const { core } = await startHost(t, { database, core: { worker: { enabled: false } } })
     const retry = retrySettingsOf(core.settings.worker)
-    isDying = false
     await insertWork(core.db, QUEUE, RECIPIENT, 'redrive')
     const positions: unknown[] = []
     /** Returns whether the work is done. */
