@@ -225,7 +225,6 @@ create table svc."__svc.events" (
   constraint "__svc.events_pkey" PRIMARY KEY (name, id)
 );
 CREATE INDEX "__svc.events_published_at_idx" ON svc."__svc.events" USING brin (published_at);
-CREATE INDEX events_by_id ON svc."__svc.events" USING btree (substr(id, (strpos(id, ''::text) + 1)));
 CREATE INDEX events_by_position ON svc."__svc.events" USING btree ("position") INCLUDE (name) WHERE ("position" IS NOT NULL);
 CREATE INDEX events_of_tenants ON svc."__svc.events" USING btree (tenant, published_at) WHERE (tenant IS NOT NULL);
 CREATE INDEX events_of_tenants_by_position ON svc."__svc.events" USING btree (tenant, "position") INCLUDE (name) WHERE ((tenant IS NOT NULL) AND ("position" IS NOT NULL));

@@ -29,9 +29,6 @@ create index on svc."__svc.events" using brin (published_at);
 -- For searches on behalf of a tenant: without it each would read the events of all.
 create index events_of_tenants on svc."__svc.events" (tenant, published_at) where tenant is not null;
 
--- By the id that the publish gave, whatever the name and the tenant; see event-id.ts.
-create index events_by_id on svc."__svc.events" (substr(id, strpos(id, E'\x1f') + 1));
-
 -- The feed walks along these, whatever names it is asked for.
 create index events_by_position on svc."__svc.events" (position) include (name) where position is not null;
 create index events_of_tenants_by_position on svc."__svc.events" (tenant, position) include (name)

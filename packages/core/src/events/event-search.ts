@@ -241,7 +241,7 @@ async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]> {
         and (published_at, name, id) < ($2::timestamptz, $3, $4)
         and ($5::text[] is null or name = any($5))
         and ($11::text is null or not starts_with(name, $11))
-        and ($6::text is null or substr(id, strpos(id, E'\\x1f') + 1) = $6)
+        and ($6::text is null or id = $6 or id = coalesce(tenant, '') || E'\\x1f' || $6)
         and ${withinReach('tenant', '$7')}
         and ($8::text is null or payload ~ $8 collate "C")
       order by published_at desc, name desc, id desc
