@@ -211,8 +211,10 @@ t.test('the health of the host is an indicator of terminus', async (t) => {
   const app = await startApplication(t, {
     metadata: { imports: [TerminusModule.forRoot({ logger: false })], controllers: [Health] },
   })
-  const well = await app.inject('/health')
-  t.match(well, { statusCode: 200 })
+  const well = await until(
+    () => app.inject('/health'),
+    ({ statusCode }) => statusCode === 200,
+  )
   t.match(well.json(), { status: 'ok', info: { svc: { status: 'up', database: { ok: true } } } })
 
   const { database } = app.get(SvcService)

@@ -91,6 +91,26 @@ t.test(
   },
 )
 
+t.test('a failure that is recorded late is judged all the same', async (t) => {
+  const { app, ask, database, shown, receiver, id, isDisabled } = await scene(t, {
+    autoDisable: { failingForSeconds: 0.1, minAttempts: 2 },
+  })
+  await ask('PATCH', `/${id}`, { retry: { delaysSeconds: [3600] } })
+  await app.svc.events.publish('order.created', { n: 1 })
+  await until(async () => Date.now() - Date.parse((await shown()).failingSince ?? '') > 200)
+  const client = await sessionOn(t, database)
+  await client.query('begin')
+  await client.query('lock table svc."__svc.webhooks.delivery_log" in share mode')
+  await app.svc.events.publish('order.created', { n: 2 })
+  await receiver.waitFor(2)
+  // Longer than attempts are counted after they were made.
+  const madeAt = Date.now()
+  await until(() => Date.now() - madeAt > 1500)
+  t.equal(await isDisabled(), false)
+  await client.query('rollback')
+  await until(isDisabled)
+})
+
 t.test('waiting retries are sent as soon as the webhook is active again', async (t) => {
   const { app, ask, shown, receiver, id, hasStopped } = await scene(t, {
     autoDisable: { failingForSeconds: 0.5, minAttempts: 2 },

@@ -20,7 +20,7 @@ t.test('each of many webhooks is warned of before it is disabled', async (t) => 
   )
   const settings = { failingForSeconds: 60, warnAfterSeconds: 60, minAttempts: 1 }
   const health = new HealthWatch(core, { ...settings, probeEverySeconds: null })
-  for (const id of ids) health.attempted(id, false)
+  for (const id of ids) health.failed(id)
   await health.close()
   const published = async (name: string) => {
     const { rows } = await core.db.query(

@@ -30,8 +30,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
    * them: of dead letters, and of those for which `record` has returned `null`.
    */
   follow?(db: Db, settled: Settled<Data, Detail>[]): Promise<void>
-  /** Called with the same array after the commit of that transaction. */
-  followed?(settled: Settled<Data, Detail>[]): void
+  /** Called after the commit with what was settled, save jobs that are done of which only rows tell. */
+  settled?(settled: Settled<Data, Detail>[]): void
   /**
    * The name of a function of Postgres in the schema `svc`, which has the data of a job, of type `json`, and
    * returns as `json` what `prepare` would read of it: `Job.read`. It is called with the claim of a job of a

@@ -15,7 +15,7 @@ import {
   type Worker,
 } from '../worker.ts'
 
-type Recorder = Pick<Worker, 'queue' | 'record' | 'follow' | 'followed'>
+type Recorder = Pick<Worker, 'queue' | 'record' | 'follow' | 'settled'>
 type Pool = Pick<WorkerPool, 'prepared' | 'transaction'>
 
 /** `settleBatch` for an `OutcomeBuffer`, with or without the rows that record the outcomes. */
@@ -54,7 +54,11 @@ export async function settleBatch(
   }
   const record = worker.record && { function: worker.record.function, rows }
   const next = await settleAndRecord(pool.prepared, queue, endsOf(alone), record)
-  if (next.size > 0) settled(settledOf(alone, next))
+  const tell = (all: Settled[]): void => {
+    worker.settled?.(all)
+    settled(all)
+  }
+  if (next.size > 0) tell(settledOf(alone, next))
   if (others.length === 0) return
   const all = await pool.transaction(
     async (db) => {
@@ -64,8 +68,7 @@ export async function settleBatch(
     },
     { lockMs },
   )
-  worker.followed?.(all)
-  settled(all)
+  tell(all)
 }
 
 /** The rows to write with the settlement of one outcome in one statement; `null`: it needs a transaction. */

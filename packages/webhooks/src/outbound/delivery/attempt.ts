@@ -27,7 +27,7 @@ export interface AttemptSettings extends OutcomeRules, RequestSettings {
   defaultTransform: string | null
   /** Secrets of the host that no answer may repeat. @default none */
   ownSecrets?: readonly string[]
-  health: Pick<HealthWatch, 'attempted' | 'works'>
+  health: Pick<HealthWatch, 'attempted' | 'failed' | 'works'>
   log: { warn(details: object, message: string): void }
 }
 
@@ -119,7 +119,7 @@ async function send(
   const options = { contentType, isReplacing, timeoutMs: webhook.timeoutMs ?? undefined }
   const result = await post.send(new URL(webhook.url), headers, body, signal, options)
   const isEvidence = countsForHealth(result, delivery)
-  if (isEvidence) settings.health.attempted(webhook.id, errorOf(result) === null)
+  if (isEvidence) settings.health.attempted()
   if (delivery.isProbe === true && errorOf(result) === null) settings.health.works(webhook)
   const mask = (text: string, isCut: boolean): string =>
     maskedAnswer(

@@ -30,6 +30,7 @@ import type { Probes } from './probe.ts'
 import {
   attempts,
   hasReached,
+  isFailure,
   isGone,
   recordDeliveries,
   skippedRows,
@@ -136,8 +137,9 @@ export function createDeliveryWorker(
       // Only a host that probes has a probe to end.
       await probes?.end(db, settled.flatMap(failedProbe))
     },
-    followed(settled) {
+    settled(settled) {
       if (settled.some(isGone) || settled.some(hasReached)) core.queues.recipientsChanged(QUEUE)
+      for (const one of settled) if (isFailure(one)) settings.health.failed(one.job.data.recipient)
     },
     recovery: {
       recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),

@@ -268,6 +268,10 @@ async function resumeReached(core: Core, db: Db, ended: SettledDelivery[]): Prom
 /** Whether the receiver answered 410: the attempts that are used up end as `failed`. */
 export const isGone = ({ outcome }: SettledDelivery): boolean => outcome.kind === 'rejected'
 
+/** Whether the attempt has failed, and that says something about the receiver. */
+export const isFailure = ({ outcome }: SettledDelivery): boolean =>
+  outcome.kind !== 'completed' && 'detail' in outcome && outcome.detail?.testedUrl !== undefined
+
 /** Whether a probe has succeeded. */
 export const hasReached = ({ job, outcome }: SettledDelivery): boolean =>
   outcome.kind === 'completed' && job.isProbe === true

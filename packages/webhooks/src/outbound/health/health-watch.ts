@@ -38,8 +38,13 @@ export class HealthWatch {
   }
 
   /** An attempt has ended that says something about the receiver of its webhook. */
-  attempted(webhookId: string, hasSucceeded: boolean): void {
-    if (!hasSucceeded) this.#failed.add(webhookId)
+  attempted(): void {
+    this.#soon()
+  }
+
+  /** A failed attempt is recorded that says something about the receiver of the webhook: it is judged soon. */
+  failed(webhookId: string): void {
+    this.#failed.add(webhookId)
     this.#soon()
   }
 
