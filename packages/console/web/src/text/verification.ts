@@ -91,7 +91,7 @@ createServer(async (request, response) => {
   },
   python: {
     name: 'Python',
-    run: `${START} python3 receiver.py`,
+    run: `${START} python3 -u receiver.py`,
     code: `import hashlib, hmac, json, os, re, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
