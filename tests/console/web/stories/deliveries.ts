@@ -21,6 +21,9 @@ export async function readsDeliveries(t: Test, page: Page, visit: Visit) {
   await t.test('one goes from delivery to delivery, back to the list, and sends one again', (t) =>
     goesOn(t, page, visit),
   )
+  await t.test('an event has one size, that of its payload as it is sent', (t) =>
+    saysOneSize(t, page, visit),
+  )
   await t.test('what a list has, by its filters, is saved as a file', (t) =>
     savesAFile(t, page, visit),
   )
@@ -135,6 +138,18 @@ async function goesOn(t: Test, page: Page, { app }: Visit) {
   await untilCount(2, () => webhooks.listDeadLetters(id))
   await page.getByRole('link', { name: '#2' }).getByText('Delivered').waitFor()
   await webhooks.delete(id)
+}
+
+async function saysOneSize(t: Test, page: Page, { app }: Visit) {
+  const payload = FEW_BYTES_OF_MANY_LINES
+  const { id } = await app.svc.events.publish('order.shipped', payload)
+  const size = `${JSON.stringify(payload).length} bytes`
+  await goTo(page, `events?id=${id}`)
+  const row = page.getByRole('row', { name: /order\.shipped/ })
+  await row.getByText(size).waitFor()
+  await row.getByRole('link').click()
+  await page.getByLabel('payload', { exact: true }).waitFor()
+  t.same(await page.getByText(/^[\d.]+ (bytes|kB)$/).allInnerTexts(), [size, size])
 }
 
 async function savesAFile(t: Test, page: Page, { app }: Visit) {
