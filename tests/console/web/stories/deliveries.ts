@@ -68,6 +68,11 @@ async function oneRowEach(t: Test, page: Page, { app }: Visit) {
   t.match(page.url(), /\/deliveries\?status=delivered$/)
   await page.getByLabel('State').selectOption({ label: 'Retrying' })
   await row.getByText(/next in/).waitFor()
+  const event = page.getByLabel('Event', { exact: true })
+  await event.fill('order.created')
+  await page.getByText('Nothing matches these filters').waitFor()
+  await event.fill('')
+  await row.waitFor()
   await webhooks.update({ id, active: false })
   // While it is paused the time of its next attempt passes.
   await page.route('**/api/deliveries.list', async (route) => {
@@ -137,6 +142,11 @@ async function goesOn(t: Test, page: Page, { app }: Visit) {
   await toasted(page, '1 delivery queued again', () => click(page, 'Redrive'))
   await untilCount(2, () => webhooks.listDeadLetters(id))
   await page.getByRole('link', { name: '#2' }).getByText('Delivered').waitFor()
+  // Those that are left, within the page of the webhook.
+  await goTo(page, `webhooks/${id}/dead-letters`)
+  await until(async () => (await links.count()) === 2)
+  await page.getByLabel('Event', { exact: true }).fill('order.created')
+  await page.getByText('Nothing matches these filters').waitFor()
   await webhooks.delete(id)
 }
 
