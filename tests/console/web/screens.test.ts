@@ -1,5 +1,4 @@
-/** What the page looks like: every screen, by WCAG AA, at both widths and in both schemes. */
-import type { Page } from 'playwright-core'
+/** What the page looks like: every screen, by WCAG AA, at all widths and in both schemes. */
 import t, { type Test } from 'tap'
 import { receiver as openReceiver } from '@svc/testing'
 import { until, untilCount } from '../../support/until.ts'
@@ -7,9 +6,11 @@ import { bringToLife, lively, type Life } from './support/life.ts'
 import {
   goTo,
   NARROW,
+  outOfFrame,
   screenshot,
   settled,
   sidewaysPixels,
+  SIZES,
   WIDE,
   wcagProblems,
   withConsole,
@@ -33,6 +34,19 @@ async function looksAtEach(t: Test, visit: Visit, { healthy, failing, userId, ke
   const [letter] = await visit.app.svc.webhooks.listDeadLetters(failing)
   const delivery = `deliveries/${failing}/${letter!.deliveryId}`
   const event = `events/order.created/${letter!.eventId}?tenant=acme`
+  // Every column of the list of keys has something, and as much as is usual.
+  const { auth } = visit.app.svc
+  const owner = await auth.createUser({
+    email: 'grace@example.com',
+    name: 'Grace Brewster Hopper',
+    tenant: 'north-sea-trading',
+  })
+  await auth.createApiKey({
+    userId: owner.id,
+    label: 'Storefront',
+    scopes: ['orders:read', 'read', 'write'],
+    limits: [{ limit: 100, perSeconds: 60 }],
+  })
   // Path, heading, and a text that only its data has.
   const screens = [
     ['', 'Overview', 'Needs attention'],
@@ -60,33 +74,37 @@ async function looksAtEach(t: Test, visit: Visit, { healthy, failing, userId, ke
     ['audit', 'Audit', 'webhook.create'],
     ['health', 'Health', 'Database'],
   ] as const
-  const page = await visit.signedIn()
+  const page = await visit.signedIn({ timezoneId: timezoneOfAFullLabel() })
   for (const [path, heading, text] of screens) {
     await goTo(page, path)
     await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
     await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor()
     await settled(page)
-    const name = `${path.replace(/[/?].*/, '')}-${heading}`.toLowerCase().replace(/\W+/g, '-')
-    t.strictSame(await wcagProblems(page), [], `${path} by WCAG AA`)
-    await screenshot(page, `${name}-1440-light`)
-    await page.emulateMedia({ colorScheme: 'dark' })
-    t.strictSame(await wcagProblems(page, 'color-contrast'), [], `${path} dark`)
-    await screenshot(page, `${name}-1440-dark`, true)
-    await fitsNarrowPages(t, page, `${path}, dark`)
-    await screenshot(page, `${name}-390-dark`)
-    await page.emulateMedia({ colorScheme: 'light' })
-    await fitsNarrowPages(t, page, `${path}, light`)
-    await screenshot(page, `${name}-390-light`, true)
-    await page.setViewportSize(WIDE)
+    const name = `${path.replace(UUID, '')}-${heading}`.toLowerCase().replace(/\W+/g, '-')
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme })
+      const rule = scheme === 'dark' ? 'color-contrast' : undefined
+      t.strictSame(await wcagProblems(page, rule), [], `${path} by WCAG AA, ${scheme}`)
+      for (const size of SIZES) {
+        const what = `${size.width}-${scheme}`
+        await page.setViewportSize(size)
+        t.equal(await sidewaysPixels(page), 0, `${path} scrolls sideways, ${what}`)
+        t.strictSame(await outOfFrame(page), [], `${path}, ${what}`)
+        await screenshot(page, `${name}-${what}`, !USUAL.includes(what))
+      }
+      await page.setViewportSize(WIDE)
+    }
   }
 }
 
-/** Down to the width of the smallest phones, and of a page of 1280 at four times its size. */
-async function fitsNarrowPages(t: Test, page: Page, what: string) {
-  for (const width of [320, NARROW.width]) {
-    await page.setViewportSize({ ...NARROW, width })
-    t.equal(await sidewaysPixels(page), 0, `${what} scrolls sideways at ${width}`)
-  }
+const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
+
+/** The screenshots of every run. */
+const USUAL = ['1440-light', '390-dark']
+
+/** Where the newest hour of a chart is one that has a label: 0, 6, 12 or 18. */
+function timezoneOfAFullLabel(): string {
+  return `Etc/GMT+${new Date().getUTCHours() % 6}`
 }
 
 /** Where it is opened, and by which button. */

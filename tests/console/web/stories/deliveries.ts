@@ -21,6 +21,9 @@ export async function readsDeliveries(t: Test, page: Page, visit: Visit) {
   await t.test('one goes from delivery to delivery, back to the list, and sends one again', (t) =>
     goesOn(t, page, visit),
   )
+  await t.test('an event has one size, that of its payload as it is sent', (t) =>
+    saysOneSize(t, page, visit),
+  )
   await t.test('what a list has, by its filters, is saved as a file', (t) =>
     savesAFile(t, page, visit),
   )
@@ -65,6 +68,11 @@ async function oneRowEach(t: Test, page: Page, { app }: Visit) {
   t.match(page.url(), /\/deliveries\?status=delivered$/)
   await page.getByLabel('State').selectOption({ label: 'Retrying' })
   await row.getByText(/next in/).waitFor()
+  const event = page.getByLabel('Event', { exact: true })
+  await event.fill('order.created')
+  await page.getByText('Nothing matches these filters').waitFor()
+  await event.fill('')
+  await row.waitFor()
   await webhooks.update({ id, active: false })
   // While it is paused the time of its next attempt passes.
   await page.route('**/api/deliveries.list', async (route) => {
@@ -134,7 +142,24 @@ async function goesOn(t: Test, page: Page, { app }: Visit) {
   await toasted(page, '1 delivery queued again', () => click(page, 'Redrive'))
   await untilCount(2, () => webhooks.listDeadLetters(id))
   await page.getByRole('link', { name: '#2' }).getByText('Delivered').waitFor()
+  // Those that are left, within the page of the webhook.
+  await goTo(page, `webhooks/${id}/dead-letters`)
+  await until(async () => (await links.count()) === 2)
+  await page.getByLabel('Event', { exact: true }).fill('order.created')
+  await page.getByText('Nothing matches these filters').waitFor()
   await webhooks.delete(id)
+}
+
+async function saysOneSize(t: Test, page: Page, { app }: Visit) {
+  const payload = FEW_BYTES_OF_MANY_LINES
+  const { id } = await app.svc.events.publish('order.shipped', payload)
+  const size = `${JSON.stringify(payload).length} bytes`
+  await goTo(page, `events?id=${id}`)
+  const row = page.getByRole('row', { name: /order\.shipped/ })
+  await row.getByText(size).waitFor()
+  await row.getByRole('link').click()
+  await page.getByLabel('payload', { exact: true }).waitFor()
+  t.same(await page.getByText(/^[\d.]+ (bytes|kB)$/).allInnerTexts(), [size, size])
 }
 
 async function savesAFile(t: Test, page: Page, { app }: Visit) {

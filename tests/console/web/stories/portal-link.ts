@@ -25,6 +25,7 @@ export async function makesAPortalLink(t: Test, page: Page, visit: Visit) {
   t.ok(await page.getByRole('checkbox', { name: 'audit:read' }).isChecked())
   await click(page, 'Webhooks')
   await page.getByRole('checkbox', { name: 'webhooks:write' }).uncheck()
+  await page.getByText('A choice of your own').waitFor()
   await confirm(page, 'Make link')
   const link = await page.getByRole('dialog').locator('.secret code').innerText()
   t.equal(
@@ -33,6 +34,7 @@ export async function makesAPortalLink(t: Test, page: Page, visit: Visit) {
     'beside the button that copies it',
   )
   await confirm(page, 'Done')
+  await offersWhatDiffers(t, page)
   const customer = (await open()).page
   await customer.goto(link)
   await customer.getByRole('link', { name: 'Webhooks', exact: true }).click()
@@ -57,6 +59,25 @@ export async function makesAPortalLink(t: Test, page: Page, visit: Visit) {
   t.strictSame(await wcagProblems(customer), [])
   await screenshot(customer, 'link-expired-1440-light')
   await losesItsSession(t, customer, visit)
+}
+
+/** Whoever has no right over keys has none to give. */
+async function offersWhatDiffers(t: Test, page: Page) {
+  await page.route('**/api/portal.rights', async (route) => {
+    const { items } = (await (await route.fetch()).json()) as { items: { name: string }[] }
+    await route.fulfill({ json: { items: items.filter(({ name }) => !name.startsWith('keys:')) } })
+  })
+  await page.reload()
+  await page.getByRole('button', { name: 'Link for acme' }).click()
+  const presets = page.getByRole('group', { name: 'Rights that are often given' })
+  const pressed = presets.getByRole('button', { pressed: true })
+  await presets.getByRole('button', { name: 'Everything' }).waitFor()
+  t.same(await presets.getByRole('button').allInnerTexts(), ['Webhooks', 'Everything'])
+  t.same(await pressed.allInnerTexts(), ['Webhooks'])
+  await click(page, 'Everything')
+  await until(async () => (await pressed.innerText()) === 'Everything')
+  await page.keyboard.press('Escape')
+  await page.unroute('**/api/portal.rights')
 }
 
 /** The page of a customer whose session ends asks for no key either. */

@@ -35,7 +35,7 @@ async function sendsASample(t: Test, page: Page, { app }: Visit) {
   await confirm(page, 'Send')
   const result = dialog.getByRole('region', { name: 'Result' })
   await result.getByText('Accepted', { exact: true }).waitFor()
-  await result.getByText('200').waitFor()
+  await result.getByText('200', { exact: true }).waitFor()
   const { items } = await app.svc.events.search({ name: 'shop.order', limit: 1, payloads: true })
   t.match(items, [{ payload: { order: 77 } }])
   await result.getByRole('link', { name: 'Its requests' }).click()

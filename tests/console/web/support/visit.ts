@@ -18,6 +18,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export const WIDE = { width: 1440, height: 900 }
 export const NARROW = { width: 390, height: 844 }
+/** Down to the width of the smallest phones, and of a page of 1280 at four times its size. */
+export const SIZES = [
+  WIDE,
+  { width: 1920, height: 1080 },
+  { width: 1280, height: 800 },
+  { ...NARROW, width: 320 },
+  NARROW,
+]
 
 export interface Visit extends Host {
   url: string
@@ -146,6 +154,14 @@ export async function wcagProblems(page: Page, rule?: string): Promise<string[]>
 /** How far the page can be scrolled sideways, which it never should. */
 export const sidewaysPixels = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - innerWidth')
+
+/** What sticks out of its frame, or is cut by it. */
+export const outOfFrame = (page: Page): Promise<string[]> =>
+  page.evaluate(`[['main table', '.panel'], ['main svg text', 'svg'], ['.rail-foot', '.rail']].flatMap(
+    ([parts, frame]) => [...document.querySelectorAll(parts)].filter((part) => {
+      const [inner, outer] = [part, part.closest(frame)].map((one) => one.getBoundingClientRect())
+      return inner.right > outer.right + 1 || inner.bottom > outer.bottom + 1
+    }).map(({ textContent }) => parts + ': ' + textContent.slice(0, 60)))`)
 
 /** `isExtra`: it is taken with `SVC_SCREENSHOTS=all` alone. */
 export async function screenshot(page: Page, name: string, isExtra = false): Promise<void> {

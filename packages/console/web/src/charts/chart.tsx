@@ -24,6 +24,8 @@ export interface Plot {
 }
 
 const HEIGHT = 168
+/** The width of a time, at most. */
+const LABEL = 40
 const MARGIN = { top: 8, right: 4, bottom: 22, left: 48 }
 
 interface ChartProps {
@@ -122,11 +124,19 @@ export function Chart({ label, at, series, greatest, show, summary, draw, to }: 
                 </text>
               </g>
             ))}
-            {ticks(at, Math.max(2, Math.floor(width / 110))).map((index) => (
-              <text key={index} class="axis" x={plot.x(index)} y={HEIGHT - 4}>
-                {tickOf(at[index] ?? '', at)}
-              </text>
-            ))}
+            {ticks(at, Math.max(2, Math.floor(width / 110))).map((index) => {
+              const isAtEnd = plot.x(index) > width - LABEL
+              return (
+                <text
+                  key={index}
+                  class={isAtEnd ? 'axis end' : 'axis'}
+                  x={isAtEnd ? width : plot.x(index)}
+                  y={HEIGHT - 4}
+                >
+                  {tickOf(at[index] ?? '', at)}
+                </text>
+              )
+            })}
             {picked !== null && (
               <rect
                 class="picked"

@@ -7,7 +7,7 @@ import { cameFrom, href, pathOf, usePlace } from '../state/router.ts'
 import { bytes, duration, isDue, plural } from '../text/format.ts'
 import { errorMeaning, statusTone, statusWord } from '../text/states.ts'
 import { Button, ButtonLink, Link } from '../ui/button.tsx'
-import { Code, Json, MaybeJson } from '../ui/code.tsx'
+import { Code, MaybeJson } from '../ui/code.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { Badge, Copy, ExactTime, Facts, Id, Time } from '../ui/facts.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -264,7 +264,9 @@ function RequestPanel({ delivery, attempt: shown }: { delivery: Delivery; attemp
         <MaybeJson text={data.body} what="body" />
       ) : (
         <>
-          {delivery.payload !== null && <Json value={delivery.payload} what="payload" />}
+          {delivery.payload !== null && (
+            <MaybeJson text={JSON.stringify(delivery.payload)} what="payload" />
+          )}
           <p class="hint">
             {data && `${whyNoBody(data)} `}
             {delivery.payload !== null && 'This is the payload of the event.'}

@@ -2,7 +2,7 @@ import { useCall } from '../state/queries.ts'
 import { cameFrom, usePlace } from '../state/router.ts'
 import { bytes } from '../text/format.ts'
 import { deliveriesTable, TO_WEBHOOK } from '../ui/attempts-table.tsx'
-import { Json } from '../ui/code.tsx'
+import { MaybeJson } from '../ui/code.tsx'
 import { ExactTime, Facts, Id } from '../ui/facts.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
 import { Answered, Empty } from '../ui/notes.tsx'
@@ -43,7 +43,7 @@ export function EventScreen({ name, id }: { name: string; id: string }) {
               />
             </Panel>
             <Panel title="Payload">
-              <Json value={data.payload} what="payload" />
+              <MaybeJson text={JSON.stringify(data.payload)} what="payload" size={data.bytes} />
             </Panel>
           </>
         )}

@@ -82,8 +82,8 @@ export function HandlersScreen() {
 
 const Event = ({ of: { event, eventId, tenant, subscription } }: { of: Letter }) => (
   <>
-    <Link to={eventHref({ name: event, id: eventId, tenant })}>
-      <bdi class="main-line">{event}</bdi>
+    <Link to={eventHref({ name: event, id: eventId, tenant })} class="main-line mono">
+      <bdi>{event}</bdi>
     </Link>
     <bdi class="sub-line">{subscription}</bdi>
   </>

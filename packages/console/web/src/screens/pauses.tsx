@@ -8,7 +8,7 @@ import { FormDialog } from '../ui/dialog.tsx'
 import { Time } from '../ui/facts.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Panel } from '../ui/layout.tsx'
-import { Empty, ProblemNote } from '../ui/notes.tsx'
+import { ProblemNote } from '../ui/notes.tsx'
 import { Table } from '../ui/table.tsx'
 import { TenantField } from '../ui/tenant.tsx'
 import { say } from '../ui/toasts.tsx'
@@ -36,12 +36,12 @@ export function Pauses({ paused }: { paused: readonly Paused[] }) {
   return (
     <Panel
       title="Paused"
-      flush
+      flush={paused.length > 0}
       actions={mayStop && <Button onClick={() => setAsking(true)}>Stop deliveries</Button>}
     >
       {problem && <ProblemNote problem={problem} />}
       {paused.length === 0 ? (
-        <Empty title="Nothing is paused" />
+        <p class="hint">Nothing is paused</p>
       ) : (
         <Table
           label="Paused"

@@ -78,11 +78,12 @@ export function PortalLinkDialog({
   const rights = useCall('portal.rights', {})
   const all = rights.data?.items ?? []
   const can = chosen ?? all.filter(({ usual }) => usual).map(({ name }) => name)
+  // One that gives no right beside those of the one before it would be the same twice.
   const presets = PRESETS.map(({ has, ...preset }) => {
     const of = all.filter(has).map(({ name }) => name)
     const isChosen = of.length === can.length && of.every((right) => can.includes(right))
     return { ...preset, of, isChosen }
-  })
+  }).filter(({ of }, index, others) => of.length > (others[index - 1]?.of.length ?? 0))
   if (made) {
     const link = new URL(made.link, location.origin).href
     return (

@@ -16,11 +16,14 @@ export function Code({
   text,
   what,
   original = text,
+  size = new Blob([original]).size,
 }: {
   text: string
   what: string
-  /** What it was before it was indented: that is copied, and has the size that is said. */
+  /** What it was before it was indented: that is copied. */
   original?: string
+  /** In bytes. @default that of `original` */
+  size?: number
 }) {
   const [characters, setCharacters] = useState(FOLDED_CHARACTERS)
   const folded = withoutTurns(fold(text, characters))
@@ -31,7 +34,7 @@ export function Code({
         <code>{folded}</code>
       </pre>
       <figcaption>
-        <span class="faint">{bytes(new Blob([original]).size)}</span>
+        <span class="faint">{bytes(size)}</span>
         {rest > 0 && (
           <Button kind="quiet" onClick={() => setCharacters(nextStep(characters))}>
             {`Show more (${count(rest)} characters left)`}
@@ -63,9 +66,9 @@ export const Json = ({ value, what }: { value: unknown; what: string }) => (
 )
 
 /** Text that may be JSON: indented where it is. */
-export function MaybeJson({ text, what }: { text: string; what: string }) {
-  return <Code text={indented(text)} original={text} what={what} />
-}
+export const MaybeJson = ({ text, ...of }: { text: string; what: string; size?: number }) => (
+  <Code text={indented(text)} original={text} {...of} />
+)
 
 function indented(text: string): string {
   try {
