@@ -123,9 +123,17 @@ export function isIntact(
   return names.every((name) => {
     const values = lines.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value)
     const [value] = values
-    return (
-      values.length === 1 && value !== undefined && isSame(scheme, headers[name]!, value.trim())
-    )
+    if (values.length !== 1 || value === undefined) return false
+    // No signature covers a header that only says which scheme signs: nothing but its field counts.
+    const said = Object.keys(scheme.when ?? {}).find((one) => one.startsWith(`header:${name}#`))
+    if (said === undefined) return isSame(scheme, headers[name]!, value.trim())
+    const field = said.slice(said.indexOf('#') + 1)
+    const itsValues = (text: string) =>
+      text
+        .split(',')
+        .map((element) => element.split('=').map((part) => part.trim()))
+        .flatMap(([given, ...rest]) => (given === field ? [rest.join('=')] : []))
+    return itsValues(value).join() === itsValues(headers[name]!).join()
   })
 }
 
@@ -138,7 +146,9 @@ function isSame(scheme: Scheme, wanted: string, value: string): boolean {
     case 'token': {
       const { length } = scheme.prefix ?? ''
       const head = (text: string) => text.slice(0, length).toLowerCase()
-      return head(value) === head(wanted) && value.slice(length) === wanted.slice(length)
+      // More blanks than one may follow a scheme of Authorization (RFC 9110, 11.4).
+      const token = (text: string) => text.slice(length).replace(length === 0 ? '' : /^ +/, '')
+      return head(value) === head(wanted) && token(value) === token(wanted)
     }
     case 'jwt':
       return (

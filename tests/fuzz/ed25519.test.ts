@@ -121,7 +121,7 @@ const PRESETS: Record<string, Preset> = {
       'x-signature-timestamp': timestamp,
     }),
     signaturesIn: canonical('hex'),
-    tolerance: Infinity,
+    tolerance: 600,
   },
   telnyx: {
     source: providers.telnyx(at),
