@@ -106,7 +106,7 @@ function contendersOf(
   ]
 }
 
-/** Requests as GitHub sends them, each with another delivery id. */
+/** Requests as GitHub sends them, each with another delivery id and type: the preset tells repeats by type and body. */
 function signedRequests(from: number, count: number): RequestPattern {
   const body = JSON.stringify(payloadOf(0))
   const signature = createHmac('sha256', SECRET).update(body).digest('hex')
@@ -115,6 +115,9 @@ function signedRequests(from: number, count: number): RequestPattern {
     path: PATH,
     headers: ['content-type: application/json', `x-hub-signature-256: sha256=${signature}`],
     body,
-    variants: Array.from({ length: count }, (_, n) => `x-github-delivery: ${from + n}`),
+    variants: Array.from(
+      { length: count },
+      (_, n) => `x-github-delivery: ${from + n}\r\nx-github-event: push-${from + n}`,
+    ),
   }
 }

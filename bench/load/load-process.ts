@@ -10,7 +10,7 @@ export interface RequestPattern {
   /** Header lines of every request. */
   headers?: string[]
   body?: string
-  /** One more header line each, used in turn. */
+  /** More header lines, used in turn. */
   variants: string[]
 }
 
