@@ -100,7 +100,8 @@ async function secret(t: Test, page: Page, { healthy }: Life) {
   )
   await dialog.getByRole('button', { name: 'Copy secret' }).click()
   await dialog.getByRole('textbox', { name: 'secret' }).waitFor()
-  t.equal(await page.evaluate('getSelection().toString()'), shown)
+  // It is selected after it is painted.
+  await until(async () => (await page.evaluate('getSelection().toString()')) === shown)
   await confirm(page, 'Done')
 }
 
