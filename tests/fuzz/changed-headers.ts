@@ -147,7 +147,8 @@ function isSame(scheme: Scheme, wanted: string, value: string): boolean {
       const { length } = scheme.prefix ?? ''
       const head = (text: string) => text.slice(0, length).toLowerCase()
       // More blanks than one may follow a scheme of Authorization (RFC 9110, 11.4).
-      const token = (text: string) => text.slice(length).replace(length === 0 ? '' : /^ +/, '')
+      const token = (text: string) =>
+        text.slice(length).replace(/ $/.test(scheme.prefix ?? '') ? /^ +/ : '', '')
       return head(value) === head(wanted) && token(value) === token(wanted)
     }
     case 'jwt':

@@ -102,7 +102,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
 /** The screenshots of every run. */
 const USUAL = ['1440-light', '390-dark']
 
-/** Where the newest hour of a chart is one that has a label: 0, 6, 12 or 18. */
+/** A time zone in which the newest hour of a chart is 0, 6, 12 or 18: these have labels. */
 function timezoneOfAFullLabel(): string {
   return `Etc/GMT+${new Date().getUTCHours() % 6}`
 }

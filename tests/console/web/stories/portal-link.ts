@@ -61,7 +61,7 @@ export async function makesAPortalLink(t: Test, page: Page, visit: Visit) {
   await losesItsSession(t, customer, visit)
 }
 
-/** Whoever has no right over keys has none to give. */
+/** A session without rights over keys cannot give any: the dialog offers no preset with them. */
 async function offersWhatDiffers(t: Test, page: Page) {
   await page.route('**/api/portal.rights', async (route) => {
     const { items } = (await (await route.fetch()).json()) as { items: { name: string }[] }
