@@ -148,7 +148,7 @@ function isSame(scheme: Scheme, wanted: string, value: string): boolean {
       const head = (text: string) => text.slice(0, length).toLowerCase()
       // More blanks than one may follow a scheme of Authorization (RFC 9110, 11.4).
       const token = (text: string) =>
-        text.slice(length).replace(/ $/.test(scheme.prefix ?? '') ? /^ +/ : '', '')
+        text.slice(length).replace(scheme.prefix?.endsWith(' ') ? /^ +/ : '', '')
       return head(value) === head(wanted) && token(value) === token(wanted)
     }
     case 'jwt':
