@@ -1679,7 +1679,7 @@ CREATE OR REPLACE FUNCTION svc."__svc.of_snapshots"()
  STABLE
 RETURN CASE WHEN (NOT pg_is_in_recovery()) THEN ((EXTRACT(epoch FROM pg_postmaster_start_time()) || ' '::text) || EXTRACT(epoch FROM pg_stat_get_bgwriter_stat_reset_time())) ELSE NULL::text END;
 
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], trace_contexts text[], deduplication_keys text[], deduplication_seconds double precision[], asked_events integer[], filters_seen pg_snapshot, asks_again boolean, matched_events integer[], matched_subscriptions text[], matched_recipients uuid[], undecided boolean[], offered_queues text[], offered_slots integer[], full_recipients text[], owner text, ended_jobs uuid[], retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, attached_rows json, lock_ms integer, changes text[], commits_at_once boolean)
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], trace_contexts text[], deduplication_keys text[], deduplication_seconds double precision[], asked_events integer[], filters_seen pg_snapshot, asks_again boolean, matched_events integer[], matched_subscriptions text[], matched_recipients uuid[], undecided boolean[], offered_queues text[], offered_slots integer[], full_recipients text[], owner text, ended_jobs uuid[], retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, attached_function text, attached_rows json, lock_ms integer, changes text[], commits_at_once boolean)
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1720,7 +1720,6 @@ declare
   claimed json;
   waiting text[];
   restricted json;
-  attached record;
   -- A transaction that began after the commit of this one, or a publish that follows in this one, has
   -- a later moment; one microsecond is less than it takes to write a row.
   moment timestamptz := clock_timestamp();
@@ -2016,12 +2015,8 @@ begin
       from wanted;
   end if;
 
-  if attached_rows is not null then
-    for attached in select key as function_name, value as rows from json_each(attached_rows) loop
-      execute format('select svc.%I($1, $2, $3)', attached.function_name)
-        using attached.rows, coalesce(created, array(select generate_series(1, cardinality(event_ids)))),
-              payloads;
-    end loop;
+  if attached_function is not null then
+    execute format('select svc.%I($1, $2, $3)', attached_function) using attached_rows, created, payloads;
   end if;
   -- A process that has died is not waited for.
   is_awaited := exists (
@@ -2463,7 +2458,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.webhooks.log_inbound"(rows json, created integer[] DEFAULT '{}'::integer[], payloads text[] DEFAULT '{}'::text[])
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.log_inbound"(rows json, created integer[] DEFAULT NULL::integer[], payloads text[] DEFAULT '{}'::text[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2493,7 +2488,7 @@ begin
                  "requestParts" text)
    cross join lateral (
      select min(n) as first_new, (r."eventCount" > 0) is true and min(n) is null as is_repeat
-       from unnest(created) as n
+       from unnest(coalesce(created, array[r."firstEvent"])) as n
       where n >= r."firstEvent" and n < r."firstEvent" + r."eventCount"
    ) as publish;
 end

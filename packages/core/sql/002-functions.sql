@@ -441,7 +441,8 @@ create function svc."__svc.publish"(
   retry_delay int,
   retry_backoff boolean,
   retry_delay_max int,
-  -- Null, or rows to be written with the events, by the functions that write them: see AttachedFunction.
+  -- Null, or a function that writes rows with the events, and the rows: see AttachedFunction.
+  attached_function text,
   attached_rows json,
   -- The longest wait for a lock, such as that for an event of the same id; null as the session has it.
   lock_ms int,
@@ -489,7 +490,6 @@ declare
   claimed json;
   waiting text[];
   restricted json;
-  attached record;
   -- A transaction that began after the commit of this one, or a publish that follows in this one, has
   -- a later moment; one microsecond is less than it takes to write a row.
   moment timestamptz := clock_timestamp();
@@ -785,12 +785,8 @@ begin
       from wanted;
   end if;
 
-  if attached_rows is not null then
-    for attached in select key as function_name, value as rows from json_each(attached_rows) loop
-      execute format('select svc.%I($1, $2, $3)', attached.function_name)
-        using attached.rows, coalesce(created, array(select generate_series(1, cardinality(event_ids)))),
-              payloads;
-    end loop;
+  if attached_function is not null then
+    execute format('select svc.%I($1, $2, $3)', attached_function) using attached_rows, created, payloads;
   end if;
   -- A process that has died is not waited for.
   is_awaited := exists (

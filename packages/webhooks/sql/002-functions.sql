@@ -159,8 +159,8 @@ create function svc."__svc.webhooks.log_inbound"(
   -- Of each request: its row, and which of the events are its own, if any. A row none of whose events is
   -- new is that of a repeat.
   rows json,
-  -- Which of the events are new, from 1.
-  created int[] default '{}',
+  -- Which of the events are new, from 1; null: all.
+  created int[] default null,
   -- Of the events.
   payloads text[] default '{}'
 ) returns void
@@ -192,7 +192,7 @@ begin
                  "requestParts" text)
    cross join lateral (
      select min(n) as first_new, (r."eventCount" > 0) is true and min(n) is null as is_repeat
-       from unnest(created) as n
+       from unnest(coalesce(created, array[r."firstEvent"])) as n
       where n >= r."firstEvent" and n < r."firstEvent" + r."eventCount"
    ) as publish;
 end

@@ -16,15 +16,18 @@ import type { KnownFilters } from './filter/known-filters.ts'
 import { matchRecipients, type MatchedRecipients } from './filter/recipient-filters.ts'
 import type { UndecidedFilter } from './filter/undecided-filters.ts'
 
-/** A function of a package that a publish calls, as the package declares it: never a name from input. */
+/**
+ * A function of a package that a publish calls, as the package declares it: never a name from input. All rows of
+ * a publish have the same one.
+ */
 export class AttachedFunction {
   readonly name: string
 
   /**
    * Of a function in the schema `svc` with the arguments `rows json`, an element for each
    * {@link AttachedRow} with `firstEvent` and `eventCount` added; `created int[]`, the events that are new,
-   * from 1; and `payloads text[]`, those of all events. The events of a row follow each other, from
-   * `firstEvent` on.
+   * from 1, or null where all are; and `payloads text[]`, those of all events. The events of a row follow
+   * each other, from `firstEvent` on.
    */
   constructor(name: `__svc.${string}`) {
     this.name = name
@@ -129,7 +132,7 @@ interface ClaimedJob {
 type NotWritten = { filtered: number[] } | { filtersChanged: true }
 
 const PUBLISH = `select svc."__svc.publish"($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) as written`
+  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28) as written`
 
 /** Which of some events cannot be published at the moment. */
 const HELD = `select to_json(svc."__svc.held"($1, $2, $3))::text as held`
@@ -204,7 +207,7 @@ function valuesOf(
     retry.retryDelaySeconds,
     retry.retryBackoff,
     retry.retryDelayMaxSeconds,
-    attachedText(events, attachedRow),
+    ...attachedTo(events, attachedRow),
     lockMs ?? null,
     events.some(({ changed }) => changed) ? events.map(({ changed }) => changed ?? '') : null,
     commitsAtOnce,
@@ -216,20 +219,23 @@ const NO_OFFER: JobOffer = { owner: '', room: new Map(), fullRecipients: [], end
 const NOT_UTF8 =
   'events.publish: the session of db has another client_encoding than UTF8, so that Postgres would read other characters than were sent: set client_encoding to UTF8 before it'
 
-/** The rows by the names of their functions, as JSON. */
-function attachedText(events: NewEvent[], ofAll: AttachedRow | undefined): string | null {
-  if (!ofAll && !events.some(({ attachedRow }) => attachedRow)) return null
-  const rows: Record<string, object[]> = {}
-  const add = ({ insertedBy, rowOf }: AttachedRow, its: NewEvent[], firstEvent: number) => {
-    const row = rowOf(its.map(({ id }) => publishedEventId(id)))
-    const others = (rows[insertedBy.name] ??= [])
-    others.push({ ...row, firstEvent, eventCount: its.length })
-  }
-  if (ofAll) add(ofAll, events, 1)
-  for (const [place, event] of events.entries()) {
-    if (event.attachedRow) add(event.attachedRow, [event], place + 1)
-  }
-  return storableJson(rows)
+/** The function that writes the attached rows, and these as JSON. */
+function attachedTo(
+  events: NewEvent[],
+  ofAll: AttachedRow | undefined,
+): [insertedBy: string | null, rows: string | null] {
+  const attached = events.flatMap((event, place) =>
+    event.attachedRow ? [{ ...event.attachedRow, its: [event], firstEvent: place + 1 }] : [],
+  )
+  if (ofAll) attached.push({ ...ofAll, its: events, firstEvent: 1 })
+  const [first] = attached
+  if (!first) return [null, null]
+  const rows = attached.map(({ rowOf, its, firstEvent }) => ({
+    ...rowOf(its.map(({ id }) => publishedEventId(id))),
+    firstEvent,
+    eventCount: its.length,
+  }))
+  return [first.insertedBy.name, storableJson(rows)]
 }
 
 function publishedFrom(
