@@ -6,7 +6,7 @@ import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { sessionOn } from '../support/session.ts'
+import { crashBy, sessionOn } from '../support/session.ts'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -49,20 +49,15 @@ t.test('a revocation is seen although it has the number of one that was lost', a
   await client.query('set synchronous_commit = off')
   await revoke(client, first.id)
   await until(both, ([one]) => one === 401)
-  const { rows } = await client.query('select pg_backend_pid() as pid')
   proxy.cut()
-  process.kill(rows[0].pid, 'SIGKILL')
-  const next = await until(
-    () => sessionOn(t, postgres.url).catch(() => undefined),
-    (one) => one !== undefined,
-  )
-  t.equal((await next!.query(started)).rows[0].at, before)
-  const lost = await next!.query(
+  const next = await crashBy(client, t, postgres.url)
+  t.equal((await next.query(started)).rows[0].at, before)
+  const lost = await next.query(
     'select from svc."__svc.auth.api_keys" where id = $1 and revoked_at is null',
     [first.id],
   )
   t.equal(lost.rowCount, 1, 'the crash has lost the revocation')
-  await revoke(next!, second.id)
+  await revoke(next, second.id)
   proxy.mend()
   await until(both, ([one, two]) => one === 200 && two === 401)
   t.pass('the other revocation is seen')

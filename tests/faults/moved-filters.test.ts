@@ -1,7 +1,7 @@
 /** The filters that a process has in memory, when the numbers of transactions mean others than those it has seen. */
 import type pg from 'pg'
 import t, { type Test } from 'tap'
-import { sessionOn } from '../support/session.ts'
+import { crashBy, sessionOn } from '../support/session.ts'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -98,16 +98,8 @@ async function loseChange(
   await before.query('begin')
   await publish(200, before)
   await before.query('rollback')
-  const { rows } = await before.query('select pg_backend_pid() as pid')
-  const other = await sessionOn(t, url)
-  const ended = new Promise<void>((resolve) => other.on('end', () => resolve()))
-  process.kill(rows[0].pid, 'SIGKILL')
-  await ended // Until then, Postgres lets new sessions in, which would see the change.
-  const db = await until(
-    () => sessionOn(t, url).catch(() => undefined),
-    (session) => session !== undefined,
-  )
-  const change = await changeFilter(db!, 100, 300)
-  if (change === undefined) await changeFilter(db!, 200, 100)
-  return { db: db!, lost, change }
+  const db = await crashBy(before, t, url)
+  const change = await changeFilter(db, 100, 300)
+  if (change === undefined) await changeFilter(db, 200, 100)
+  return { db, lost, change }
 }

@@ -1,6 +1,7 @@
 /** Sessions of a test's own, beside those of its hosts. */
 import pg from 'pg'
 import type { Test } from 'tap'
+import { until } from './until.ts'
 
 /** A session that ends with the test, and may break before. */
 export async function sessionOn(t: Pick<Test, 'teardown'>, database: string): Promise<pg.Client> {
@@ -9,6 +10,21 @@ export async function sessionOn(t: Pick<Test, 'teardown'>, database: string): Pr
   await client.connect()
   t.teardown(() => client.end())
   return client
+}
+
+/**
+ * Kills the server process of a session: Postgres ends all sessions, and recovers from what is on the disk.
+ * Returns a session of the server that has come back.
+ */
+export async function crashBy(client: pg.Client, t: Test, database: string): Promise<pg.Client> {
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const other = await sessionOn(t, database)
+  const ended = new Promise<void>((resolve) => other.on('end', () => resolve()))
+  process.kill(rows[0].pid, 'SIGKILL')
+  // Until Postgres has noticed, it lets new sessions in, which see what is not on the disk.
+  await ended
+  const next = await until(() => sessionOn(t, database).catch(() => undefined))
+  return next!
 }
 
 /** Runs statements in a session, and returns the rows of the last one. */
