@@ -238,6 +238,40 @@ t.test('a function that gives the password may take longer than the share of a h
   })
 })
 
+t.test(
+  'no connection for reading stays with a server, or begins, once another one takes the writes',
+  async (t) => {
+    const { url, standbyUrl, first, standby } = await startPair(t)
+    const [old, next] = [await proxyPostgres(t, url), await proxyPostgres(t, standbyUrl)]
+    const config = configOf(withHosts(url, [new URL(old.url).host, new URL(next.url).host]))
+    const earlier = clientOf(config)
+    await earlier.connect()
+    await earlier.end()
+    await first.query('alter system set default_transaction_read_only = on')
+    await first.query('select pg_reload_conf()')
+    next.delay(100)
+    const reader = clientOf(config)
+    reader.on('error', () => {})
+    const reading = reader.connect().catch(() => {})
+    await until(() => next.connections() > 0)
+    old.delay(300)
+    await until(() => next.connections() === 0)
+    // It connects to the first one, to read. Meanwhile the other one is promoted, and another client finds it.
+    await standby.query('select pg_promote()')
+    next.delay(0)
+    const { hosts } = config
+    hosts!.tryLast(hosts!.all[0]!)
+    const writer = clientOf(config)
+    writer.on('error', () => {})
+    await writer.connect()
+    await reading
+    await until(() => old.connections() === 0)
+
+    next.cut()
+    await t.rejects(clientOf(config).connect(), { message: /^no host takes writes/ })
+  },
+)
+
 t.test('a process whose host is gone goes on with the other one of its list', async (t) => {
   const database = await freshDatabase(t)
   const [first, second] = [await proxyPostgres(t, database), await proxyPostgres(t, database)]

@@ -164,6 +164,8 @@ export class HostList {
   #server: string | undefined
   /** How often it was another one. */
   #moves = 0
+  /** Those that took writes before it: what they have is old. */
+  readonly #former = new Set<string>()
   readonly #open = new Map<ClientOfHosts, string>()
   /** Called when a connection was made to a primary that only reads, since no host takes writes. */
   onOnlyReads: () => void = () => {}
@@ -204,6 +206,7 @@ export class HostList {
   async connect(client: ClientOfHosts, config: pg.ClientConfig): Promise<void> {
     const deadline = performance.now() + (config.connectionTimeoutMillis || CONNECT_MS) * OF_LIMIT
     const tried = [...this.#addresses]
+    const known = this.#server
     const failures: Failure[] = []
     for (const [n, address] of tried.entries()) {
       const leftMs = deadline - performance.now()
@@ -221,20 +224,30 @@ export class HostList {
         failures.push({ address, error })
       }
     }
-    if (await this.#read(client, failures, deadline)) return
+    if (await this.#read(client, failures, deadline, known)) return
     throw this.#whyNone(failures)
   }
 
-  /** Reads need no host that takes writes: they go on where the primary has been told to take none. */
+  /**
+   * Reads need no host that takes writes: they go on where the primary has been told to take none.
+   *
+   * @param known the server that took writes when the hosts were asked: another one may since
+   */
   async #read(
     client: ClientOfHosts,
     failures: readonly Failure[],
     deadline: number,
+    known: string | undefined,
   ): Promise<boolean> {
     for (const { address, error } of failures) {
       const ms = deadline - performance.now()
       if (!(error instanceof OnlyReads) || error.primary === undefined || ms < 1) continue
+      if (this.#former.has(error.primary)) continue
       await client.connectTo(address, ms, ms)
+      if (this.#server !== known) {
+        client.leave()
+        throw new Error(MOVED)
+      }
       this.#add(client, error.primary)
       this.onOnlyReads()
       return true
@@ -251,6 +264,7 @@ export class HostList {
     if (this.#server !== undefined && this.#server !== server) {
       if (moves !== this.#moves) throw new Error(MOVED)
       this.#moves++
+      this.#former.add(this.#server).delete(server)
     }
     this.#server = server
     for (const [other, of] of this.#open) if (of !== server) endConnection(other, MOVED)
