@@ -3,6 +3,8 @@
  * folder of a host, with the packages as they are published: to load TypeScript takes memory of its own.
  */
 const EVENT = 'order.created'
+/** What the subscriptions and the webhooks of a large host want: it comes while they are prepared. */
+const WANTED = 'order.paid'
 let app
 let statements = 0
 
@@ -21,7 +23,18 @@ const kinds = {
     const app = await fastify()
     await app.register((await import('@svc/core')).svcCore, { database })
     await app.register((await import('@svc/auth')).svcAuth)
-    await app.register((await import('@svc/webhooks')).svcWebhooks, { allowedEvents: [EVENT] })
+    await app.register((await import('@svc/webhooks')).svcWebhooks, {
+      allowedEvents: [EVENT, WANTED],
+      allowedNetworks: ['127.0.0.0/8'],
+    })
+    return app
+  },
+  async 'svcAuth and svcWebhooks with many webhooks'(database) {
+    const app = await kinds['svcAuth and svcWebhooks'](database)
+    await app.after()
+    for (let n = 0; n < 20; n++) {
+      await app.svc.events.subscribe(WANTED, () => {}, { subscription: `subscription-${n}` })
+    }
     return app
   },
 }
@@ -31,6 +44,20 @@ const methods = {
     if (kind.startsWith('svc')) await countStatements()
     app = await kinds[kind](database)
     await app?.listen({ port: 0, host: '127.0.0.1' })
+  },
+  /** So many webhooks with an order, with a rate, and paused ones. */
+  async register(url, ordered, limited, paused) {
+    const webhook = { url, events: WANTED }
+    const { webhooks } = app.svc
+    for (let n = 0; n < ordered; n++) await webhooks.register({ ...webhook, ordered: true })
+    for (let n = 0; n < limited; n++) {
+      await webhooks.register({ ...webhook, rateLimit: { limit: 10, perSeconds: 1 } })
+    }
+    for (let n = 0; n < paused; n++) {
+      const { id } = await webhooks.register(webhook)
+      await webhooks.update({ id, active: false })
+    }
+    await app.svc.events.publish(WANTED, { order: 1 })
   },
   /** An event, so that what only a publish loads is counted. */
   publish: async () => void (await app.svc.events.publish(EVENT, { order: 1 })),

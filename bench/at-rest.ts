@@ -5,20 +5,23 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { makePackedHost } from '../tests/support/packed-host.ts'
 import type { Bench, Benchmark, Finding } from './benchmark.ts'
 import { besideOther } from './beside.ts'
+import { startReceiver } from './delivery/stage.ts'
 import { growthOf, interleave, rowsOf, type Contender } from './measure.ts'
 import { query } from './postgres/server.ts'
 import type { Goal } from './report.ts'
 
 const ALL = 'svcAuth and svcWebhooks'
+const MANY = 'svcAuth and svcWebhooks with many webhooks'
 const PUBLISHER = 'svcCore that only publishes'
 /** As at-rest-process.js names them. */
-const KINDS = ['Node', 'Fastify', PUBLISHER, ALL]
+const KINDS = ['Node', 'Fastify', PUBLISHER, ALL, MANY]
 const isOurs = (kind: string): boolean => kind.startsWith('svc')
 
 /** The methods of at-rest-process.js. */
 type AtRestMethods = {
   start(kind: string, database: string): Promise<void>
   publish(): Promise<void>
+  register(url: string, ordered: number, limited: number, paused: number): Promise<void>
   statements(): number
 }
 
@@ -27,11 +30,11 @@ const FIGURES: [name: string, unit: string, goals: Record<string, Goal>][] = [
   [
     'CPU',
     '% of a core, process and Postgres',
-    { [ALL]: { atMost: 0.5 }, [PUBLISHER]: { atMost: 0.2 } },
+    { [ALL]: { atMost: 0.5 }, [MANY]: { atMost: 1 }, [PUBLISHER]: { atMost: 0.2 } },
   ],
   ['CPU of the process', '% of a core', {}],
   ['CPU of Postgres', '% of a core', {}],
-  ['statements', 'statements per second', { [ALL]: { atMost: 4 } }],
+  ['statements', 'statements per second', { [ALL]: { atMost: 4 }, [MANY]: { atMost: 4 } }],
 ]
 
 export const atRest: Benchmark = {
@@ -49,9 +52,11 @@ export const atRest: Benchmark = {
         hosts.push(host)
         copyFileSync(new URL('at-rest-process.js', import.meta.url), join(host, 'process.js'))
         const module = pathToFileURL(join(host, 'process.js')).href
-        const database = await preparedDatabase(bench, module)
+        const database = await preparedDatabase(bench, module, ALL)
+        const databaseOfMany = await preparedDatabase(bench, module, MANY)
         for (const kind of mark === '' ? KINDS : KINDS.filter(isOurs)) {
-          const measure = () => turn(bench, module, kind, database, seconds)
+          const its = kind === MANY ? databaseOfMany : database
+          const measure = () => turn(bench, module, kind, its, seconds)
           contenders.push({ name: `${kind}${mark}`, measure })
         }
       }
@@ -66,6 +71,7 @@ export const atRest: Benchmark = {
         return [
           { ...about, rows: rowsOf(measured, figure, { names: KINDS, goals }) },
           ...besideOther(bench, measured, ALL, figure, about),
+          ...besideOther(bench, measured, MANY, figure, about),
           ...besideOther(bench, measured, PUBLISHER, figure, about),
         ]
       })
@@ -76,11 +82,15 @@ export const atRest: Benchmark = {
 }
 
 /** With its tables made and analysed: else autovacuum would do that while a process is measured. */
-async function preparedDatabase(bench: Bench, module: string): Promise<string> {
+async function preparedDatabase(bench: Bench, module: string, kind: string): Promise<string> {
   const database = await bench.database()
   const process = await bench.start<AtRestMethods>(module)
-  await process.call('start', ALL, database)
-  await process.call('publish')
+  await process.call('start', kind, database)
+  if (kind === MANY) {
+    const receiver = await startReceiver(bench)
+    await process.call('register', receiver.at('/'), 50, 50, bench.size(10_000, 10))
+    await receiver.call('reached', 100, 60)
+  } else await process.call('publish')
   await process.stop()
   await query(database, 'vacuum analyze')
   return database
