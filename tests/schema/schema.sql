@@ -1762,12 +1762,13 @@ begin
   end if;
 
   if not is_written and coalesce(cardinality(asked_events), 0) < cardinality(event_ids) then
-    -- Nested: filters of other tenants are looked at only where there are some under these names.
-    if exists (
+    -- Nested: filters of other names and other tenants are looked at only where there are some.
+    if exists (select from svc."__svc.recipients" where filter is not null) and exists (
          select from svc."__svc.recipients"
           where filter is not null
             and event_name = any(array(
-                  select distinct svc."__svc.names_that_mean"(name) from unnest(event_names) as name))) then
+                  select svc."__svc.names_that_mean"(name)
+                    from (select distinct name from unnest(event_names) as name) as given))) then
       select array_agg(n) into filtered
         from (
           select name, tenant, array_agg(n::int) as numbers
