@@ -1904,27 +1904,58 @@ begin
 
     -- Whether a recipient has got its first filter since, so that it is neither among these nor among the
     -- admitted. An event that existed is wanted only by subscriptions that ask for replays.
-    select exists (
-             select from svc."__svc.filter_changes"
-              where first_of is not null
-                and changed_by >= pg_snapshot_xmin(admitted_at)
-                and changed_by < pg_snapshot_xmax(pg_current_snapshot())
-                and changed_by is distinct from pg_current_xact_id_if_assigned()
-                and not pg_visible_in_snapshot(changed_by, admitted_at)),
-           array_agg(given.n::int), array_agg(wants.queue), array_agg(found.recipient::text),
-           array_agg(found.version)
-      into is_changed, job_events, job_queues, job_recipients, job_versions
-      from unnest(event_names, tenants) with ordinality as given (name, tenant, n)
-      join svc."__svc.subscriptions" as wants
-        on wants.event_name = given.name
-       and (created is null or given.n = any(created)
-            or not wants.idempotent and deduplication_keys[given.n] is null)
-      left join lateral (
-        select its.recipient, its.version
-          from svc."__svc.recipients_of"(wants.subscription, given.name, given.tenant) as its
-         where wants.fans_out
-      ) as found on true
-     where found.recipient is not null or not wants.fans_out;
+    if cardinality(event_ids) = 1 then
+      select exists (
+               select from svc."__svc.filter_changes"
+                where first_of is not null
+                  and changed_by >= pg_snapshot_xmin(admitted_at)
+                  and changed_by < pg_snapshot_xmax(pg_current_snapshot())
+                  and changed_by is distinct from pg_current_xact_id_if_assigned()
+                  and not pg_visible_in_snapshot(changed_by, admitted_at)),
+             array_agg(1), array_agg(wants.queue), array_agg(found.recipient::text), array_agg(found.version)
+        into is_changed, job_events, job_queues, job_recipients, job_versions
+        from svc."__svc.subscriptions" as wants
+        left join lateral (
+          select its.recipient, its.version
+            from svc."__svc.recipients_of"(wants.subscription, event_names[1], tenants[1]) as its
+           where wants.fans_out
+        ) as found on true
+       where wants.event_name = event_names[1]
+         and (created is null or not wants.idempotent and deduplication_keys[1] is null)
+         and (found.recipient is not null or not wants.fans_out);
+    else
+      select exists (
+               select from svc."__svc.filter_changes"
+                where first_of is not null
+                  and changed_by >= pg_snapshot_xmin(admitted_at)
+                  and changed_by < pg_snapshot_xmax(pg_current_snapshot())
+                  and changed_by is distinct from pg_current_xact_id_if_assigned()
+                  and not pg_visible_in_snapshot(changed_by, admitted_at)),
+             array_agg(n), array_agg(queue), array_agg(recipient::text), array_agg(version)
+        into is_changed, job_events, job_queues, job_recipients, job_versions
+        from (
+          select n, wanting.queue, found.recipient, found.version
+            from (
+              -- Recipients are looked up once for all events of one name and one tenant.
+              select wants.subscription, wants.queue, wants.fans_out, given.name, given.tenant,
+                     array_agg(given.n::int) as numbers
+                from unnest(event_names, tenants) with ordinality as given (name, tenant, n)
+                join svc."__svc.subscriptions" as wants
+                  on wants.event_name = given.name
+                 and (created is null or given.n = any(created)
+                      or not wants.idempotent and deduplication_keys[given.n] is null)
+               group by wants.subscription, wants.queue, wants.fans_out, given.name, given.tenant
+            ) as wanting
+            left join lateral (
+              select its.recipient, its.version
+                from svc."__svc.recipients_of"(wanting.subscription, wanting.name, wanting.tenant) as its
+               where wanting.fans_out
+            ) as found on true
+           cross join unnest(wanting.numbers) as n
+           where found.recipient is not null or not wanting.fans_out
+           order by n
+        ) as job;
+    end if;
     exit when not is_changed;
     is_admitted := false;
   end loop;

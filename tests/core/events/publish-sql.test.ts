@@ -286,6 +286,27 @@ t.test('of an order the first job is claimed, where no other waits or is attempt
   t.equal(await claims([], other), undefined, 'it would not see what was committed meanwhile')
   await other.query('rollback')
   other.release()
+
+  await database.query(subscription('b', 'hooks', true))
+  await database.query(recipient('b', FIRST))
+  const { claimed } = await publish(
+    database,
+    {
+      events: ['b', 'a', 'b'].map((name, n) => ({ name, id: `both ${n}`, payload: `${n}` })),
+      offer: {
+        owner: OWNER,
+        room: new Map([['hooks', 5]]),
+        fullRecipients: [],
+        endedJobs: [],
+      },
+    },
+    { retry, filters: new KnownFilters() },
+  )
+  t.same(
+    claimed.get('hooks')?.map(({ published }) => published?.payload),
+    ['0'],
+    'the first one of a batch, whatever its name',
+  )
 })
 
 t.test('filters of other tenants are not asked for', async (t) => {
@@ -355,9 +376,20 @@ t.test(
     await db.query(recipient('a.b.*', SECOND, ''))
 
     /** How often recipients are looked for once it is known that none has a filter, and the most rows read. */
-    const looked = async (name: string, jobs: number) => {
+    const looked = async (name: string, jobs: number, events = 1) => {
       plans.length = 0
-      t.match(await call(db, { name, id: `next ${name}`, tenant: 'acme' }), { jobs })
+      const published = await publish(
+        db,
+        {
+          events: Array.from({ length: events }, (_, n) => ({
+            name,
+            id: storedEventId('acme', `${n} of ${events}`),
+            payload: '1',
+          })),
+        },
+        { retry, filters: new KnownFilters() },
+      )
+      t.equal(published.jobs, jobs)
       const nodes = plans
         .filter((plan) =>
           nodesOf(plan).some((node) => node['Relation Name'] === '__svc.subscriptions'),
@@ -377,6 +409,7 @@ t.test(
     t.equal(await looked('a', 0), 4)
     t.equal(await looked('a.b', 1), 6)
     t.equal(await looked('a.b.c', 2), 8)
+    t.equal(await looked('a.b.c', 12, 6), 8, 'once for all events of a name and a tenant')
   },
 )
 
