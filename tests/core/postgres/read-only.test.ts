@@ -2,6 +2,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { createSvc } from '../../../packages/core/src/index.ts'
+import type { Db } from '../../../packages/core/src/postgres/transaction.ts'
 import { startHost } from '../support/host.ts'
 import { sessionOn } from '../../support/session.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
@@ -91,32 +92,52 @@ t.test(
     const pair = await startPostgres({}, { standby: 'late' })
     t.teardown(() => pair.stop())
     const proxy = await proxyPostgres(t, pair.url)
-    const { app } = await startHost(t, {
+    const { app, core } = await startHost(t, {
       core: { database: { connectionString: proxy.url, max: 4 } },
       database: proxy.url,
     })
     const { svc } = app
+    const portOf = async (db: Pick<Db, 'query'>) =>
+      (await db.query('select inet_server_port()::text as port')).rows[0].port
+    const listener: Pick<Db, 'query'> = {
+      query: (text, values = []) => core.notifications.query(text, values, { timeoutMs: 10_000 }),
+    }
     const [old, standby] = [await sessionOn(t, pair.url), await sessionOn(t, pair.standby!)]
     const { rows } = await old.query('select pg_current_wal_lsn()::text as lsn')
     await until(
       () => standby.query('select pg_last_wal_replay_lsn() >= $1::pg_lsn as "has"', [rows[0].lsn]),
       (answer) => answer.rows[0].has,
     )
+    await listener.query('select 1')
     // The old connections stay, as those of a proxy that only leads new ones to the new primary.
     await setReadOnly(old, 'on')
     await standby.query('select pg_promote()')
     proxy.moveTo(pair.standby!)
+    // The one that listens has a statement under way meanwhile, and none that would be refused.
+    await old.query('select pg_advisory_lock(1)')
+    const waiting = listener.query('select pg_advisory_lock_shared(1)').catch(() => {})
     await until(() =>
       svc.events.publish('order.created', {}).then(
         () => true,
         () => false,
       ),
     )
+    const others = () =>
+      old.query(
+        `select from pg_stat_activity
+          where backend_type = 'client backend' and datname = current_database()
+            and pid <> pg_backend_pid() and wait_event is distinct from 'advisory'`,
+      )
+    await until(others, ({ rowCount }) => rowCount === 0)
+    await old.query('select pg_advisory_unlock(1)')
+    await waiting
     const { port } = new URL(pair.standby!)
-    await until(
-      () => svc.database.query('select inet_server_port() as port'),
-      (answer) => String(answer.rows[0].port) === port,
-    )
+    for (const db of [svc.database, listener]) {
+      await until(
+        () => portOf(db).catch(() => undefined),
+        (at) => at === port,
+      )
+    }
     await until(async () => (await svc.health()).ok)
     t.pass('without a restart')
   },

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createSvc } from '../../../packages/core/src/index.ts'
+import { ServerWatch } from '../../../packages/core/src/postgres/server-watch.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { freezePostgres } from '../../support/freeze-postgres.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -81,6 +82,49 @@ t.test(
     await publishing
     await until(() => publishes(svc))
     t.ok(performance.now() - started < 12_000, `after ${performance.now() - started} ms`)
+  },
+)
+
+t.test(
+  'where a name leads to another server, connections to the former one are given up together',
+  async (t) => {
+    const [former, next] = [await startPostgres(), await startPostgres()]
+    t.teardown(() => Promise.all([former.stop(), next.stop()]))
+    const proxy = await proxyPostgres(t, former.url)
+    const pool = new pg.Pool({ connectionString: proxy.url })
+    let probes = 0
+    const password = () => {
+      probes++
+      return new URL(next.url).password
+    }
+    const { hostname: host, port, username: user } = new URL(proxy.url)
+    const watch = new ServerWatch(
+      { host, port: Number(port), user, database: 'postgres', password },
+      () => {},
+      () => {},
+    )
+    t.teardown(() => {
+      watch.close()
+      return pool.end()
+    })
+    watch.watchPool(pool)
+    const clients = await Promise.all(Array.from({ length: 3 }, () => pool.connect()))
+    const ended = clients.map((client) => {
+      client.on('error', () => {})
+      return new Promise<number>((end) => client.once('end', () => end(performance.now())))
+    })
+    const [first, late, inTransaction] = clients
+    await inTransaction!.query('begin')
+    proxy.strand()
+    proxy.moveTo(next.url)
+    watch.wake()
+    first!.query('select 1').catch(() => {})
+    await until(() => probes > 0)
+    // Not for long enough to be lost when the first one is: its server may yet answer.
+    late!.query('select 1').catch(() => {})
+    const [at, ...others] = await Promise.all(ended)
+    t.ok(others.every((other) => Math.abs(other - at!) < 1000))
+    for (const client of clients) client.release(true)
   },
 )
 

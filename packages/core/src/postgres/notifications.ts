@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Db } from './transaction.ts'
 import { clientOf } from './connection-config.ts'
+import { MOVED } from './end-connection.ts'
 import { withQueryTimeout } from './query-timeout.ts'
 import type { SchemaNames } from './schema-names.ts'
 import type { ServerWatch } from './server-watch.ts'
@@ -173,6 +174,7 @@ export class NotificationConnection {
       for (const channel of this.#canListen ? this.#listeners.keys() : []) {
         await db.query(`listen ${pg.escapeIdentifier(channel)}`)
       }
+      if (this.#watch?.isLeft(client)) throw new Error(MOVED)
       this.#client = client
       this.#failures = 0
       for (const listener of this.#onConnect) listener()
@@ -228,6 +230,8 @@ export class NotificationConnection {
     } catch (error) {
       if (isLostConnection(error)) this.#lost(client, error as Error)
       throw error
+    } finally {
+      if (this.#watch?.isLeft(client)) this.#lost(client, new Error(MOVED))
     }
   }
 }

@@ -56,6 +56,8 @@ interface Answer {
   takesWrites: boolean
   /** Process ids that the server has, each with whether it works on a statement; `null`: it does not tell. */
   works: Map<number, boolean> | null
+  /** Process ids that it does not have: these connections are gone, or lead to another server. */
+  lacks: ReadonlySet<number>
 }
 
 const READ_ONLY = '25006'
@@ -128,7 +130,7 @@ export class ServerWatch {
     const onRelease = (_: unknown, client: pg.PoolClient) => {
       this.#seenOf(client).isOut = false
       // The pool takes back no client that is ending.
-      if (this.#left.has(client)) client.end().catch(() => {})
+      if (this.isLeft(client)) client.end().catch(() => {})
     }
     const onRemove = (client: pg.PoolClient) => void this.#clients.delete(client)
     pool.on('acquire', onAcquire)
@@ -156,6 +158,11 @@ export class ServerWatch {
 
   forget(client: Client): void {
     this.#clients.delete(client)
+  }
+
+  /** Whether it is to be ended when its statement has ended: another server takes the writes. */
+  isLeft(client: Client): boolean {
+    return this.#left.has(client)
   }
 
   /** A statement was refused. */
@@ -401,7 +408,7 @@ export class ServerWatch {
     const ask = async (): Promise<Answer> => {
       await client.connect()
       // A statement may wait for a place in the pooler.
-      if (this.#pooled) return { takesWrites: false, works: null }
+      if (this.#pooled) return { takesWrites: false, works: null, lacks: new Set() }
       const pids = clients.flatMap(({ processID }) => processID ?? [])
       const { rows } = await client.query(ASK, [pids])
       const { me, takesWrites, works } = rows[0] as {
@@ -409,13 +416,11 @@ export class ServerWatch {
         takesWrites: boolean
         works: string | null
       }
-      const all = Object.entries(JSON.parse(works ?? '{}') as Record<string, boolean>)
       // A pooler gives connections process ids of its own.
-      const isReal = me === (client as Client).processID
-      return {
-        takesWrites,
-        works: isReal ? new Map(all.map(([pid, is]) => [Number(pid), is])) : null,
-      }
+      if (me !== (client as Client).processID) return { takesWrites, works: null, lacks: new Set() }
+      const all = Object.entries(JSON.parse(works ?? '{}') as Record<string, boolean>)
+      const has = new Map(all.map(([pid, is]) => [Number(pid), is]))
+      return { takesWrites, works: has, lacks: new Set(pids.filter((pid) => !has.has(pid))) }
     }
     try {
       return await within(ms, ask(), () => {
@@ -429,7 +434,7 @@ export class ServerWatch {
     }
   }
 
-  #judge(before: readonly Client[], stuck: readonly Client[], { works }: Answer): void {
+  #judge(before: readonly Client[], stuck: readonly Client[], { works, lacks }: Answer): void {
     if (!works) return
     const now = performance.now()
     let isLost = false
@@ -445,8 +450,11 @@ export class ServerWatch {
     }
     if (!isLost) return
     // With them go those that are free: the next statements would wait on them as long.
-    const gone = before.filter((client) => this.#isFree(client) || this.#isLost(client, now))
-    this.#endAll(gone, NO_ANSWER)
+    const isGone = (client: Client) =>
+      this.#isFree(client) || this.#isLost(client, now) || lacks.has(client.processID ?? 0)
+    // Another server than this one may answer them again, also those that are being opened.
+    if (lacks.size > 0) for (const client of before) this.#left.add(client)
+    this.#endAll(before.filter(isGone), NO_ANSWER)
   }
 
   /** One that is being opened is lost sooner: what was opened later has been answered twice. */

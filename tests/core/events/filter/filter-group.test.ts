@@ -108,14 +108,15 @@ t.test('what a publish does not reach is decided later, with rests for others', 
   const later = (one: One) =>
     filters.decide(compileFilterMatch(JSON.parse(one.filter)), () => ({ ...subject, payload }))
   const hit = of({ $or: [JSON.parse(dear(1).filter), { 'payload.items.sku': 'sku-4999' }] })
-  const missed = await Promise.all(Array.from({ length: 5 }, (_, n) => later(dear(n))))
+  // Each takes one to two milliseconds here: a rest follows each third of them, or each one on a busy machine.
+  const missed = await Promise.all(Array.from({ length: 40 }, (_, n) => later(dear(n))))
   const found = await later(hit)
   isDone = true
   await others
   t.ok(missed.every(({ isMatch, steps }) => isMatch === false && steps > 20_000))
   t.same(found.isMatch, true)
-  t.equal(missed[0]?.steps, missed[4]?.steps, 'it costs the same whoever came before')
-  t.ok(turns > 5, `others had ${turns} turns`)
+  t.equal(missed[0]?.steps, missed[39]?.steps, 'it costs the same whoever came before')
+  t.ok(turns >= 5, `others had ${turns} turns`)
 
   const endless = of({
     $or: Array.from({ length: 60 }, (_, n) => ({ 'payload.items.sku': { $endsWith: `x${n}` } })),
