@@ -3,6 +3,7 @@ import t from 'tap'
 import type { EventRow } from '../../../packages/core/src/events/events-table.ts'
 import { MicroBatch } from '../../../packages/core/src/events/micro-batch.ts'
 import { markCancelled } from '../../../packages/core/src/postgres/connection-errors.ts'
+import { until } from '../../support/until.ts'
 import { keyOf } from '../../../packages/core/src/events/publish-sql.ts'
 
 const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload })
@@ -87,6 +88,62 @@ t.test('of one event published twice in a moment the second is a replay', async 
     results.map(({ duplicate }) => duplicate),
     [false, false, true, true],
   )
+})
+
+t.test('beside a batch that is under way the next one fills', async (t) => {
+  let nowMs = 0
+  const commits: { ids: string[]; end: () => void }[] = []
+  const batch = new MicroBatch<EventRow, string>(
+    (events) =>
+      new Promise((resolve) => {
+        const ids = events.map(({ id }) => id)
+        commits.push({ ids, end: () => resolve({ results: ids, made: ids.length, jobs: 0 }) })
+      }),
+    keyOf,
+    () => nowMs,
+  )
+  let published = 0
+  const all: Promise<string>[] = []
+  const publish = async (count: number) => {
+    for (let n = 0; n < count; n++) all.push(batch.publish(event(String(published++))))
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+  }
+  const sizes = () => commits.map(({ ids }) => ids.length)
+
+  await publish(7)
+  await publish(1)
+  t.strictSame(sizes(), [7, 1], 'not beside a small one')
+  await publish(1)
+  t.strictSame(sizes(), [7, 1], 'two are under way')
+  for (const { end } of commits) end()
+  await until(() => commits.length === 3)
+  commits[2]!.end()
+  await batch.idle()
+
+  commits.length = 0
+  await publish(10)
+  await publish(9)
+  t.strictSame(sizes(), [10], 'it waits')
+  await publish(1)
+  t.strictSame(sizes(), [10, 10], 'until it has as many')
+  commits[0]!.end()
+  await publish(2)
+  t.strictSame(sizes(), [10, 10])
+  commits[1]!.end()
+  await until(() => commits.length === 3)
+  t.equal(commits[2]!.ids.length, 2, 'or until nothing is under way')
+  commits[2]!.end()
+  await batch.idle()
+
+  commits.length = 0
+  await publish(10)
+  await publish(2)
+  t.strictSame(sizes(), [10])
+  nowMs += 5
+  await until(() => commits.length === 2)
+  t.strictSame(sizes(), [10, 2], 'or until the time is up, whatever the other one waits for')
+  for (const { end } of commits) end()
+  t.equal((await Promise.all(all)).length, published)
 })
 
 t.test('an event that Postgres refuses fails alone, and not its batch', async (t) => {

@@ -7,6 +7,7 @@
 import { Unavailable } from '../errors.ts'
 import { isOutage } from '../postgres/connection-errors.ts'
 import { splitOnError } from '../postgres/split-batch.ts'
+import { Timer } from '../time.ts'
 import type { EventRow } from './events-table.ts'
 
 interface Waiting<Event, Result> {
@@ -51,6 +52,12 @@ const LONGEST_WAIT_MS = 1000
 const LONGEST_SPLIT_MS = 60_000
 /** Two, so that one batch fills while another commits. */
 const IN_FLIGHT = 2
+/**
+ * Beside a batch of at least so many events the next one waits until it has as many, and no longer than this:
+ * requests come one after another, and a batch for the first few of them costs nearly as much as for all.
+ */
+const FILLS_BESIDE = 8
+const LONGEST_FILL_MS = 5
 
 export class MicroBatch<Event extends EventRow, Result> {
   #commit: (events: Event[]) => Promise<Committed<Result>>
@@ -58,6 +65,8 @@ export class MicroBatch<Event extends EventRow, Result> {
   #waiting: Waiting<Event, Result>[] = []
   #waitingSize = 0
   #inFlight = new Set<Promise<void>>()
+  #last = { size: 0, sentMs: -Infinity }
+  #filled = new Timer(() => this.#flush())
   /** Jobs that followed from the last events of a name, for each. */
   #jobsOf = new Map<string, number>()
 
@@ -83,7 +92,8 @@ export class MicroBatch<Event extends EventRow, Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#waiting.push({ event, sinceMs: this.#nowMs(), resolve, reject })
     this.#waitingSize += sizeOf(event)
-    if (this.#waiting.length === 1) setImmediate(() => this.#flush())
+    const { length } = this.#waiting
+    if (length === 1 || length === this.#last.size) setImmediate(() => this.#flush())
     return promise
   }
 
@@ -96,12 +106,23 @@ export class MicroBatch<Event extends EventRow, Result> {
 
   #flush(): void {
     while (this.#waiting.length > 0 && this.#inFlight.size < IN_FLIGHT) {
-      const sent = this.#send(this.#takeDistinct()).finally(() => {
+      const fillsMs = this.#fillsForMs()
+      if (fillsMs > 0) return this.#filled.set(fillsMs)
+      const batch = this.#takeDistinct()
+      this.#last = { size: batch.length, sentMs: this.#nowMs() }
+      const sent = this.#send(batch).finally(() => {
         this.#inFlight.delete(sent)
         this.#flush()
       })
       this.#inFlight.add(sent)
     }
+  }
+
+  /** For how long the next batch still waits for more events. */
+  #fillsForMs(): number {
+    const { size, sentMs } = this.#last
+    const isFull = size < FILLS_BESIDE || this.#waiting.length >= size
+    return this.#inFlight.size === 0 || isFull ? 0 : sentMs + LONGEST_FILL_MS - this.#nowMs()
   }
 
   /**
