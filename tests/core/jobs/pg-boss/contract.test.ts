@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { startHost } from '../../support/host.ts'
 import { svc } from '../../../support/svc-command.ts'
+import { assertTablesAreAsNeeded } from '../../../../packages/core/src/jobs/pg-boss/boss-tables.ts'
 import { COLUMNS } from '../../../../packages/core/src/jobs/pg-boss/contract.ts'
 import { sessionOn } from '../../../support/session.ts'
 
@@ -216,6 +217,19 @@ t.test('no statement names a column that the boot does not check', async (t) => 
       name,
     )
   }
+})
+
+t.test('tables are read again where another process replaces an index meanwhile', async (t) => {
+  const { core } = await startHost(t)
+  const failing = (times: number, code: string) => ({
+    query: async (text: string) => {
+      if (times-- > 0) throw Object.assign(new Error('cache lookup failed'), { code })
+      return core.db.query(text)
+    },
+  })
+  await assertTablesAreAsNeeded(failing(5, 'XX000'))
+  await t.rejects(assertTablesAreAsNeeded(failing(6, 'XX000')), { code: 'XX000' })
+  await t.rejects(assertTablesAreAsNeeded(failing(1, '57014')), { code: '57014' })
 })
 
 t.test("statements on pg-boss's tables stand in one folder, or are functions of core", (t) => {

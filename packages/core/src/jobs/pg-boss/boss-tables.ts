@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { JobsSchemaDiffers } from '../../errors.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import type { Db } from '../../postgres/transaction.ts'
+import { pause } from '../../time.ts'
 import {
   COLUMNS,
   DEAD_LETTER_INDEXES,
@@ -100,6 +101,24 @@ const READ_TABLES = `
        where inhparent = to_regclass('svc_jobs.job')
          and (bound = 'DEFAULT' or starts_with(bound, 'FOR VALUES IN (''__svc.'))))::text as tables`
 
+/** Of Postgres where an index is replaced while its definition is read, as by another process that boots. */
+const INTERNAL_ERROR = 'XX000'
+const PAUSES_MS = [20, 50, 100, 200, 500]
+
+async function readTables(db: Db): Promise<Tables> {
+  for (let failures = 0; ; failures++) {
+    try {
+      const { rows } = await db.query(READ_TABLES)
+      return JSON.parse(rows[0].tables) as Tables
+    } catch (error) {
+      const pauseMs = PAUSES_MS[failures]
+      if (pauseMs === undefined || (error as { code?: unknown }).code !== INTERNAL_ERROR)
+        throw error
+      await pause(pauseMs)
+    }
+  }
+}
+
 /**
  * Compares what our statements need with the database. The tables of a later version of pg-boss, which
  * another host has made, may have more.
@@ -107,8 +126,7 @@ const READ_TABLES = `
  * @throws JobsSchemaDiffers
  */
 export async function assertTablesAreAsNeeded(db: Db): Promise<void> {
-  const { rows } = await db.query(READ_TABLES)
-  const { columns, states, indexes } = JSON.parse(rows[0].tables) as Tables
+  const { columns, states, indexes } = await readTables(db)
   const different = [...differentColumns(columns), ...differentStates(states)]
   // A definition names columns: where those differ, that of each index does.
   const differences = different.length > 0 ? different : differentIndexes(indexes)
