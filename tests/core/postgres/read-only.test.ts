@@ -113,7 +113,7 @@ t.test(
     await setReadOnly(old, 'on')
     await standby.query('select pg_promote()')
     proxy.moveTo(pair.standby!)
-    // The one that listens has a statement under way meanwhile, and none that would be refused.
+    // The listener runs a statement meanwhile. Postgres does not refuse it, since it writes nothing.
     await old.query('select pg_advisory_lock(1)')
     const waiting = listener.query('select pg_advisory_lock_shared(1)').catch(() => {})
     await until(() =>

@@ -116,7 +116,7 @@ t.test('what a publish does not reach is decided later, with rests for others', 
   t.ok(missed.every(({ isMatch, steps }) => isMatch === false && steps > 20_000))
   t.same(found.isMatch, true)
   t.equal(missed[0]?.steps, missed[39]?.steps, 'it costs the same whoever came before')
-  t.ok(turns >= 5, `others had ${turns} turns`)
+  t.ok(turns > 5, `others had ${turns} turns`)
 
   const endless = of({
     $or: Array.from({ length: 60 }, (_, n) => ({ 'payload.items.sku': { $endsWith: `x${n}` } })),
