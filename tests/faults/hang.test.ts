@@ -32,12 +32,15 @@ async function startHostOfTwo(t: Test) {
 
 const GIVEN_UP = /no answer within 3 s|another server takes the writes/
 
-/** The connections of the host to this server, without the one that asks whether it has taken over. */
+/**
+ * Counts the connections of the host to a server that have run a statement. The one connection that asks whether
+ * the server takes the writes is left out.
+ */
 const used = async (client: pg.Client): Promise<number> => {
   const { rows } = await client.query(
     `select count(*)::int as count from pg_stat_activity
       where backend_type = 'client backend' and datname = current_database()
-        and pid <> pg_backend_pid() and query !~ 'pg_walfile_name'`,
+        and pid <> pg_backend_pid() and query !~ '^$|pg_walfile_name'`,
   )
   return rows[0].count
 }

@@ -22,7 +22,7 @@ export interface PostgresProxy {
   /** New connections go to the server of this connection string. */
   moveTo(database: string): void
   connections(): number
-  /** Of the connections that there are now: how many are left, whenever that is asked. */
+  /** Remembers the connections that are open now. The function counts those that are still open. */
   fromNowOn(): () => number
 }
 
