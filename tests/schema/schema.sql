@@ -318,6 +318,7 @@ create table svc."__svc.subscriptions" (
   idempotent boolean default true not null,
   fans_out boolean default false not null,
   keep_days integer default 0 not null,
+  meant_by text[] collate "C" generated always as (svc."__svc.names_that_mean"(event_name)) stored not null,
   constraint "__svc.subscriptions_pkey" PRIMARY KEY (event_name, subscription)
 );
 CREATE INDEX "__svc.subscriptions_subscription_idx" ON svc."__svc.subscriptions" USING btree (subscription);
@@ -358,8 +359,7 @@ create table svc."__svc.webhooks.delivery_log" (
   is_test boolean,
   phases smallint[],
   address inet,
-  response_headers text,
-  constraint "__svc.webhooks.delivery_log_status_check" CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'dead'::text, 'skipped'::text])))
+  response_headers text
 ) partition by RANGE (id);
 CREATE INDEX "__svc.webhooks.delivery_log_delivery_id_idx" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (delivery_id);
 CREATE INDEX "__svc.webhooks.delivery_log_webhook_id_id_idx" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (webhook_id, id);
@@ -535,9 +535,7 @@ create table svc_jobs.bam (
   constraint bam_pkey PRIMARY KEY (id)
 );
 
-create table svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e partition of svc_jobs.job (
-  constraint cjc CHECK ((name = '__svc.webhooks.deliver'::text))
-) FOR VALUES IN ('__svc.webhooks.deliver') with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0.05, autovacuum_analyze_threshold=500);
+create table svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e partition of svc_jobs.job FOR VALUES IN ('__svc.webhooks.deliver') with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0.05, autovacuum_analyze_threshold=500);
 CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i11 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, priority DESC, created_on, start_after) WHERE ((state < 'active'::svc_jobs.job_state) AND (NOT blocked));
 CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i7 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, group_id) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NOT NULL));
 CREATE INDEX svc_active_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0df ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NULL));
@@ -1595,16 +1593,16 @@ CREATE OR REPLACE FUNCTION svc."__svc.mark_of_position"(of bigint)
 RETURN (SELECT svc."__svc.mark_of"("__svc.events".published_at) AS "__svc.mark_of" FROM svc."__svc.events" WHERE ("__svc.events"."position" = "__svc.mark_of_position".of));
 
 CREATE OR REPLACE FUNCTION svc."__svc.names_that_mean"(event_name text)
- RETURNS SETOF text
+ RETURNS text[]
  LANGUAGE sql
  IMMUTABLE
 BEGIN ATOMIC
- SELECT
+ SELECT array_agg(
          CASE n.n
              WHEN 0 THEN "__svc.names_that_mean".event_name
              WHEN 1 THEN '*'::text
              ELSE (array_to_string((string_to_array("__svc.names_that_mean".event_name, '.'::text))[:(n.n - 1)], '.'::text) || '.*'::text)
-         END AS "case"
+         END) AS array_agg
     FROM generate_series(0,
          CASE
              WHEN starts_with("__svc.names_that_mean".event_name, 'svc.'::text) THEN 0
@@ -1756,7 +1754,7 @@ begin
         or not exists (
              select from svc."__svc.recipients"
               where filter is not null
-                and event_name = any(array(select svc."__svc.names_that_mean"(event_names[1]))))
+                and event_name = any(svc."__svc.names_that_mean"(event_names[1])))
     on conflict (name, id) do nothing;
     is_written := found;
   end if;
@@ -1767,7 +1765,7 @@ begin
          select from svc."__svc.recipients"
           where filter is not null
             and event_name = any(array(
-                  select svc."__svc.names_that_mean"(name)
+                  select unnest(svc."__svc.names_that_mean"(name))
                     from (select distinct name from unnest(event_names) as name) as given))) then
       select array_agg(n) into filtered
         from (
@@ -1779,7 +1777,7 @@ begin
        cross join unnest(numbers) as n
        where exists (
          select from svc."__svc.subscriptions" as wants
-          cross join lateral svc."__svc.names_that_mean"(given.name) as meaning (name)
+          cross join unnest(wants.meant_by) as meaning (name)
           cross join lateral (
             select from svc."__svc.recipients" as its
              where its.subscription = wants.subscription and its.event_name = meaning.name
@@ -1801,7 +1799,7 @@ begin
          select from (
            select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
              from unnest(asked_events) as n
-            cross join lateral svc."__svc.names_that_mean"(event_names[n]) as wanted (name)
+            cross join lateral unnest(svc."__svc.names_that_mean"(event_names[n])) as wanted (name)
             cross join lateral (values (''), (tenants[n])) as its (tenant)
             where its.tenant is not null
          ) as asked
@@ -1874,7 +1872,7 @@ begin
          cross join lateral (
            select subscription, recipient, filter from svc."__svc.recipients"
             where subscription = matched.subscription and recipient = matched.recipient
-              and event_name = any(array(select svc."__svc.names_that_mean"(event_names[matched.n])))
+              and event_name = any(svc."__svc.names_that_mean"(event_names[matched.n]))
               and filter is not null
             limit 1
          ) as its
@@ -1886,7 +1884,7 @@ begin
          cross join lateral (
            select recipient from svc."__svc.recipients"
             where subscription = wants.subscription and recipient = first_filter.recipient
-              and event_name = any(array(select svc."__svc.names_that_mean"(given.name)))
+              and event_name = any(wants.meant_by)
               and (tenant = '' or tenant = given.tenant) and filter is not null
             limit 1
          ) as its
@@ -1902,22 +1900,17 @@ begin
        where created is null or admitted.n = any(created);
     end if;
 
-    -- Whether a recipient has got its first filter since, so that it is neither among these nor among the
-    -- admitted. An event that existed is wanted only by subscriptions that ask for replays.
+    -- An event that existed is wanted only by subscriptions that ask for replays.
     if cardinality(event_ids) = 1 then
       select exists (
                select from svc."__svc.filter_changes"
-                where first_of is not null
-                  and changed_by >= pg_snapshot_xmin(admitted_at)
-                  and changed_by < pg_snapshot_xmax(pg_current_snapshot())
-                  and changed_by is distinct from pg_current_xact_id_if_assigned()
-                  and not pg_visible_in_snapshot(changed_by, admitted_at)),
+                where first_of is not null and changed_by >= pg_snapshot_xmin(admitted_at)),
              array_agg(1), array_agg(wants.queue), array_agg(found.recipient::text), array_agg(found.version)
         into is_changed, job_events, job_queues, job_recipients, job_versions
         from svc."__svc.subscriptions" as wants
         left join lateral (
           select its.recipient, its.version
-            from svc."__svc.recipients_of"(wants.subscription, event_names[1], tenants[1]) as its
+            from svc."__svc.recipients_of"(wants.subscription, wants.meant_by, tenants[1]) as its
            where wants.fans_out
         ) as found on true
        where wants.event_name = event_names[1]
@@ -1926,35 +1919,42 @@ begin
     else
       select exists (
                select from svc."__svc.filter_changes"
-                where first_of is not null
-                  and changed_by >= pg_snapshot_xmin(admitted_at)
-                  and changed_by < pg_snapshot_xmax(pg_current_snapshot())
-                  and changed_by is distinct from pg_current_xact_id_if_assigned()
-                  and not pg_visible_in_snapshot(changed_by, admitted_at)),
+                where first_of is not null and changed_by >= pg_snapshot_xmin(admitted_at)),
              array_agg(n), array_agg(queue), array_agg(recipient::text), array_agg(version)
         into is_changed, job_events, job_queues, job_recipients, job_versions
         from (
           select n, wanting.queue, found.recipient, found.version
             from (
               -- Recipients are looked up once for all events of one name and one tenant.
-              select wants.subscription, wants.queue, wants.fans_out, given.name, given.tenant,
+              select wants.subscription, wants.queue, wants.fans_out, wants.meant_by, given.tenant,
                      array_agg(given.n::int) as numbers
                 from unnest(event_names, tenants) with ordinality as given (name, tenant, n)
                 join svc."__svc.subscriptions" as wants
                   on wants.event_name = given.name
                  and (created is null or given.n = any(created)
                       or not wants.idempotent and deduplication_keys[given.n] is null)
-               group by wants.subscription, wants.queue, wants.fans_out, given.name, given.tenant
+               group by wants.event_name, wants.subscription, given.tenant
             ) as wanting
             left join lateral (
               select its.recipient, its.version
-                from svc."__svc.recipients_of"(wanting.subscription, wanting.name, wanting.tenant) as its
+                from svc."__svc.recipients_of"(wanting.subscription, wanting.meant_by, wanting.tenant) as its
                where wanting.fans_out
             ) as found on true
            cross join unnest(wanting.numbers) as n
            where found.recipient is not null or not wanting.fans_out
            order by n
         ) as job;
+    end if;
+    -- Whether a recipient has got its first filter since, so that it is neither among these nor among the
+    -- admitted.
+    if is_changed then
+      is_changed := exists (
+        select from svc."__svc.filter_changes"
+         where first_of is not null
+           and changed_by >= pg_snapshot_xmin(admitted_at)
+           and changed_by < pg_snapshot_xmax(pg_current_snapshot())
+           and changed_by is distinct from pg_current_xact_id_if_assigned()
+           and not pg_visible_in_snapshot(changed_by, admitted_at));
     end if;
     exit when not is_changed;
     is_admitted := false;
@@ -1994,17 +1994,17 @@ begin
 
   if job_events is not null then
     with wanted as materialized (
-      select its.n, its.queue, its.recipient, its.version, its.filter, gen_random_uuid() as job_id,
+      select gen_random_uuid() as id, its.event, its.queue, its.recipient, its.version, its.filter,
              -- Jobs for a recipient that is held or restricted, or whose circuit is open, wait aside from the
              -- start.
-             known.restricted is not null as is_aside,
-             known.restricted is true as is_restricted,
+             known.restricted is not null as "isAside",
+             known.restricted is true as "isRestricted",
              (known.restricted is null or its.place = any(first_places)) is true
                and its.recipient <> all(full_recipients) is not false
                and its.place <= coalesce(
-                     offered_slots[array_position(offered_queues, its.queue)], 0) as is_claimed
+                     offered_slots[array_position(offered_queues, its.queue)], 0) as "isClaimed"
         from unnest(job_events, job_queues, job_recipients, job_versions, job_filters) with ordinality
-               as its (n, queue, recipient, version, filter, place)
+               as its (event, queue, recipient, version, filter, place)
         left join lateral (
           -- The lock keeps the row: pumps look for jobs that wait aside by these rows.
           select known.restricted from svc."__svc.recipient_states" as known
@@ -2017,19 +2017,19 @@ begin
         (id, name, data, state, priority, blocked, singleton_key, group_id, group_tier, started_on,
          created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
          expire_seconds, deletion_seconds, policy, dead_letter)
-      select wanted.job_id, wanted.queue,
+      select wanted.id, wanted.queue,
              jsonb_strip_nulls(jsonb_build_object(
-               'event', event_names[wanted.n], 'eventId', event_ids[wanted.n],
-               'recipient', wanted.recipient, 'deliveryId', wanted.job_id))
+               'event', event_names[wanted.event], 'eventId', event_ids[wanted.event],
+               'recipient', wanted.recipient, 'deliveryId', wanted.id))
                -- Not stripped of the nulls in it.
                || case when wanted.filter is null then '{}'
                        else jsonb_build_object('filter', wanted.filter) end,
-             case when wanted.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-             case when wanted.is_aside then -2 else 0 end, wanted.recipient is not null,
+             case when wanted."isClaimed" then 'active' else 'created' end::svc_jobs.job_state,
+             case when wanted."isAside" then -2 else 0 end, wanted.recipient is not null,
              wanted.recipient, wanted.recipient,
-             case when wanted.is_claimed then owner end,
-             case when wanted.is_claimed then now() end,
-             moment + wanted.n * interval '1 microsecond', now(),
+             case when wanted."isClaimed" then owner end,
+             case when wanted."isClaimed" then now() end,
+             moment + wanted.event * interval '1 microsecond', now(),
              now() + queue.retention_seconds * interval '1 second',
              "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
              "__svc.publish".retry_delay_max,
@@ -2037,14 +2037,15 @@ begin
         from wanted
         join svc_jobs.queue as queue on queue.name = wanted.queue
     )
-    select json_agg(json_build_object(
-             'id', job_id, 'queue', queue, 'recipient', recipient, 'version', version, 'event', n,
-             'filter', filter, 'isRestricted', is_restricted)) filter (where is_claimed),
-           array_agg(distinct queue) filter (where not is_claimed and not is_restricted),
+    select json_agg(wanted) filter (where "isClaimed"),
+           array_agg(queue) filter (where not "isClaimed" and not "isRestricted"),
            json_agg(json_build_object('queue', queue, 'recipient', recipient))
-             filter (where is_restricted and not is_claimed)
+             filter (where "isRestricted" and not "isClaimed")
       into claimed, waiting, restricted
       from wanted;
+    if cardinality(waiting) > 1 then
+      waiting := array(select distinct queue from unnest(waiting) as queue);
+    end if;
   end if;
 
   if attached_function is not null then
@@ -2056,14 +2057,15 @@ begin
      where awaits_events and closed_at is null and renewed_at > now() - interval '1 minute');
   return json_build_object(
     'created', created,
-    'jobs', coalesce(cardinality(job_events), 0),
-    'queues', coalesce(waiting, '{}') || case when is_awaited then array['svc.feed'] else '{}' end,
-    'restricted', coalesce(restricted, '[]'),
-    'claimed', coalesce(claimed, '[]'),
-    'publishedAt', extract(epoch from now()) * 1000,
-    'madeAt', extract(epoch from moment) * 1000,
-    'startedOn', to_json(now()) #>> '{}',
-    'transactionId', pg_current_xact_id()::text);
+    'jobs', cardinality(job_events),
+    'claimed', claimed,
+    'waiting', waiting,
+    'restricted', restricted,
+    'isAwaited', is_awaited,
+    'publishedAt', date_part('epoch', now()) * 1000,
+    'madeAt', date_part('epoch', moment) * 1000,
+    'startedOn', now(),
+    'transactionId', pg_current_xact_id());
 end
 $function$;
 
@@ -2110,9 +2112,7 @@ begin
   -- After the end was read: what stands before it was declared by then.
   wanted_names := array(
     select known.event_name from svc."__svc.subscriptions" as known
-     where known.fans_out and (known.event_name = any(names) or exists (
-       select from svc."__svc.names_that_mean"(known.event_name) as one (meaning)
-        where one.meaning = any(names))));
+     where known.fans_out and known.meant_by && names);
   with walked as (
     (select name, id, tenant, published_at, changed, payload, position
        from svc."__svc.events"
@@ -2176,24 +2176,20 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.recipients_of"(subscription text, event_name text, tenant text)
+CREATE OR REPLACE FUNCTION svc."__svc.recipients_of"(subscription text, meant_by text[], tenant text)
  RETURNS TABLE(recipient uuid, version uuid)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
  SELECT its.recipient,
      its.version
-    FROM (svc."__svc.names_that_mean"("__svc.recipients_of".event_name) meaning(name)
+    FROM ((unnest("__svc.recipients_of".meant_by) meaning(name)
+      CROSS JOIN LATERAL ( VALUES (''::text), ("__svc.recipients_of".tenant)) whose(tenant))
       CROSS JOIN LATERAL ( SELECT wants.recipient,
              wants.version
             FROM svc."__svc.recipients" wants
-           WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = meaning.name) AND (wants.tenant = ''::text) AND (wants.filter IS NULL))
-         UNION ALL
-          SELECT wants.recipient,
-             wants.version
-            FROM svc."__svc.recipients" wants
-           WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = meaning.name) AND (wants.tenant = "__svc.recipients_of".tenant) AND (wants.filter IS NULL))
-  OFFSET 0) its);
+           WHERE ((wants.subscription = "__svc.recipients_of".subscription) AND (wants.event_name = meaning.name) AND (wants.tenant = whose.tenant) AND (wants.filter IS NULL))
+          OFFSET 0) its);
 END;
 
 CREATE OR REPLACE FUNCTION svc."__svc.restrict_recipient"(queue_name text, recipient_name text, rate integer, per_seconds integer, at_a_time integer, in_order boolean)
@@ -2627,10 +2623,14 @@ CREATE OR REPLACE FUNCTION svc."__svc.webhooks.record_attempts"(settled uuid[], 
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 begin
   with written as materialized (
-    select attempt.*, coalesce(job.next_attempt, attempt."nextAttemptAt") as next_attempt_at,
+    select attempt.*, coalesce(next_attempts[array_position(settled, attempt.job)], attempt."nextAttemptAt")
+             as next_attempt_at,
            -- The tenant of the webhook. That of a deleted one is kept while rows may follow.
            coalesce(
              webhook.tenant,
@@ -2643,9 +2643,9 @@ begin
              "durationMs" int, "responseBody" text, "attemptedAt" timestamptz,
              "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int,
              "testedUrl" text, phases smallint[], address inet, "responseHeaders" text)
+      -- Looked up by id, also by a plan that was made while the table was empty.
       left join svc."__svc.webhooks.registrations" as webhook on webhook.id = attempt."webhookId"
-      left join unnest(settled, next_attempts) as job (id, next_attempt) on job.id = attempt.job
-     where settled is null or job.id is not null
+     where settled is null or attempt.job = any(settled)
   ), logged as (
     insert into svc."__svc.webhooks.delivery_log"
       (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,

@@ -46,6 +46,20 @@ create table svc."__svc.feed" (
 
 insert into svc."__svc.feed" (deleted_to) values (0);
 
+-- The event names of recipients that mean an event of this name: the name, '*', and a pattern for each dot in it.
+-- The events of ours are meant by their names alone. See event-patterns.ts.
+create function svc."__svc.names_that_mean"(event_name text) returns text[]
+language sql immutable
+begin atomic
+  select array_agg(case n when 0 then event_name
+                          when 1 then '*'
+                          else array_to_string((string_to_array(event_name, '.'))[:n - 1], '.') || '.*' end)
+    from generate_series(
+           0,
+           case when starts_with(event_name, 'svc.') then 0
+                else cardinality(string_to_array(event_name, '.')) end) as n;
+end;
+
 -- Who wants which event. Read by every publish in every process, so that a process that only
 -- publishes queues the same jobs as any other. Where it `fans_out`, an event makes a
 -- job for each of its recipients, else one job for the subscription.
@@ -57,6 +71,8 @@ create table svc."__svc.subscriptions" (
   fans_out boolean not null default false,
   -- For how many days after its publish an event is needed by what shows it.
   keep_days integer not null default 0,
+  -- What recipients may ask for to get these events.
+  meant_by text[] collate "C" not null generated always as (svc."__svc.names_that_mean"(event_name)) stored,
   primary key (event_name, subscription)
 );
 

@@ -210,10 +210,14 @@ create function svc."__svc.webhooks.record_attempts"(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 begin
   with written as materialized (
-    select attempt.*, coalesce(job.next_attempt, attempt."nextAttemptAt") as next_attempt_at,
+    select attempt.*, coalesce(next_attempts[array_position(settled, attempt.job)], attempt."nextAttemptAt")
+             as next_attempt_at,
            -- The tenant of the webhook. That of a deleted one is kept while rows may follow.
            coalesce(
              webhook.tenant,
@@ -226,9 +230,9 @@ begin
              "durationMs" int, "responseBody" text, "attemptedAt" timestamptz,
              "nextAttemptAt" timestamptz, url text, "isTest" boolean, "firstAttemptMs" int,
              "testedUrl" text, phases smallint[], address inet, "responseHeaders" text)
+      -- Looked up by id, also by a plan that was made while the table was empty.
       left join svc."__svc.webhooks.registrations" as webhook on webhook.id = attempt."webhookId"
-      left join unnest(settled, next_attempts) as job (id, next_attempt) on job.id = attempt.job
-     where settled is null or job.id is not null
+     where settled is null or attempt.job = any(settled)
   ), logged as (
     insert into svc."__svc.webhooks.delivery_log"
       (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,

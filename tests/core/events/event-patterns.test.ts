@@ -25,12 +25,8 @@ t.test('a name is meant by itself, by all and by a pattern for each dot', async 
   const client = await sessionOn(t, await freshDatabase(t))
   for (const [name, by] of MEANT) {
     t.same(namesThatMean(name), by, name)
-    const { rows } = await client.query('select svc."__svc.names_that_mean"($1) as one', [name])
-    t.same(
-      rows.map(({ one }) => one),
-      by,
-      `${name} in Postgres`,
-    )
+    const { rows } = await client.query('select svc."__svc.names_that_mean"($1) as names', [name])
+    t.same(rows, [{ names: by }], `${name} in Postgres`)
   }
 })
 

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Db } from '@svc/core/internal'
 import { storedEventId } from '../../../packages/core/src/events/event-id.ts'
+import { FEED } from '../../../packages/core/src/events/feed-table.ts'
 import { KnownFilters } from '../../../packages/core/src/events/filter/known-filters.ts'
 import { publish } from '../../../packages/core/src/events/publish-sql.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
@@ -191,17 +192,17 @@ t.test('an event makes a job for each recipient, alone and among others', async 
       if (situation.made === null) t.same([written, made], [{ filtered: [others + 1] }, []], what)
       else {
         t.same(made, situation.made, what)
-        const { created, claimed, restricted, queues } = written
+        const { created, claimed, restricted, waiting } = written
         const { isNew = true } = situation
         const isOneOf = (how: Made[2]) => made.filter((job) => job[2] === how)
         t.equal(created?.includes(others + 1) ?? true, isNew, what)
         t.same(
-          claimed?.map(({ event }) => event),
+          (claimed ?? []).map(({ event }) => event),
           isOneOf('claimed').map(() => others + 1),
           what,
         )
         t.ok(
-          isOneOf('waits').every(([queue]) => queues?.includes(queue)),
+          isOneOf('waits').every(([queue]) => waiting?.includes(queue)),
           what,
         )
         t.ok(
@@ -230,17 +231,17 @@ t.test('of an order the first job is claimed, where no other waits or is attempt
   await database.query(state(FIRST, 'restricted'))
   let published = 0
   const claims = async (endedJobs: string[] | null = [], db: Db = database) => {
-    const { claimed = [], restricted = [] } = await call(db, {
+    const { claimed, restricted } = await call(db, {
       id: `${published++}`,
       offered: { hooks: 5 },
       endedJobs,
     })
-    t.equal(claimed.length + restricted.length, 1)
-    t.equal(
-      claimed.every(({ isRestricted }) => isRestricted),
-      true,
+    t.same(
+      [claimed, restricted].filter((one) => one).map((one) => one?.length),
+      [1],
     )
-    return claimed[0]?.id
+    t.equal(claimed?.[0]?.isRestricted ?? true, true)
+    return claimed?.[0]?.id
   }
   const empty = () => database.query('delete from svc_jobs.job')
   t.equal(await claims(), undefined, 'it is limited otherwise')
@@ -464,21 +465,24 @@ async function call(
 interface Answer {
   filtered?: number[]
   created?: number[] | null
-  jobs?: number
-  queues?: string[]
-  restricted?: { queue: string; recipient: string }[]
-  claimed?: {
-    id: string
-    queue: string
-    recipient: string | null
-    version: string | null
-    event: number
-    isRestricted: boolean
-  }[]
+  jobs?: number | null
+  waiting?: string[] | null
+  isAwaited?: boolean
+  restricted?: { queue: string; recipient: string }[] | null
+  claimed?:
+    | {
+        id: string
+        queue: string
+        recipient: string | null
+        version: string | null
+        event: number
+        isRestricted: boolean
+      }[]
+    | null
   startedOn?: string
 }
 
-const NOTHING = JSON.stringify({ created: [], jobs: 0, queues: [], restricted: [], claimed: [] })
+const NOTHING = JSON.stringify({ created: [], isAwaited: false })
 
 async function madeJobs(db: Db): Promise<Made[]> {
   const { rows } = await db.query(
@@ -564,6 +568,13 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
 
 t.test('workers are woken by queue, and for restricted recipients once each', async (t) => {
   const restricted = ['a', 'b', 'a'].map((recipient) => ({ queue: 'deliveries', recipient }))
-  const { waiting } = await publishedOf({ created: null, queues: ['mail'], restricted }, [])
+  const { waiting } = await publishedOf({ created: null, waiting: ['mail'], restricted }, [])
   t.strictSame(waiting, { queues: ['mail'], restricted: new Map([['deliveries', ['a', 'b']]]) })
+})
+
+t.test('readers of the feed are woken where one waits', async (t) => {
+  for (const isAwaited of [false, true]) {
+    const { waiting } = await publishedOf({ created: null, isAwaited }, [])
+    t.strictSame(waiting, { queues: isAwaited ? [FEED] : [], restricted: new Map() })
+  }
 })

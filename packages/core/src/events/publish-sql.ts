@@ -12,6 +12,7 @@ import { storableJson } from '../postgres/storable.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { publishedEventId, tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
+import { FEED } from './feed-table.ts'
 import type { KnownFilters } from './filter/known-filters.ts'
 import { matchRecipients, type MatchedRecipients } from './filter/recipient-filters.ts'
 import type { UndecidedFilter } from './filter/undecided-filters.ts'
@@ -100,28 +101,32 @@ export interface WaitingJobs {
 interface Written {
   /** Which of the events are new, from 1; `null`: all. */
   created: number[] | null
-  jobs: number
-  queues: string[]
-  /** One for each job. */
-  restricted: { queue: string; recipient: string }[]
-  claimed: ClaimedJob[]
+  /** Here and below `null` is for none. */
+  jobs: number | null
+  claimed: ClaimedJob[] | null
+  /** The queues of those that can be fetched. */
+  waiting: string[] | null
+  /** One for each job that waits for what restricts its recipient. */
+  restricted: { queue: string; recipient: string }[] | null
+  /** Whether readers of the feed wait for an event. */
+  isAwaited: boolean
   /** The transaction's time in milliseconds since 1970: `published_at` of the events. */
   publishedAt: number
   /** When the jobs were made, likewise: later than `publishedAt` in a transaction that began before. */
   madeAt: number
-  /** `publishedAt` as text of Postgres: `started_on` of the claimed jobs. */
+  /** `publishedAt` as text: `started_on` of the claimed jobs. */
   startedOn: string
   transactionId: string
 }
 
 interface ClaimedJob {
   id: string
+  /** Which of the events, from 1. */
+  event: number
   queue: string
   recipient: string | null
   /** See {@link RecipientVersion}; `null` of what is no recipient, or has a filter. */
   version: string | null
-  /** Which of the events, from 1. */
-  event: number
   /** A filter that is not decided yet: see `FanOutJob.filter`. */
   filter: object | null
   /** Whether it is of an ordered recipient, which may have an attempt. */
@@ -247,7 +252,7 @@ function publishedFrom(
 ): Published {
   const created = written.created && new Set(written.created)
   const claimed = new Map<string, Job[]>()
-  for (const one of written.claimed) {
+  for (const one of written.claimed ?? []) {
     const job = jobOf(one, events[one.event - 1] as NewEvent, written, retry, askedAt)
     const others = claimed.get(one.queue)
     if (others) others.push(job)
@@ -260,15 +265,20 @@ function publishedFrom(
       return deduplicationKey && !isNew ? null : { id: publishedEventId(id), duplicate: !isNew }
     }),
     made: created === null ? events.length : created.size,
-    jobs: Math.max(written.jobs, (recipients?.steps ?? 0) / STEPS_OF_JOB),
-    waiting: { queues: written.queues, restricted: recipientsOf(written.restricted) },
+    jobs: Math.max(written.jobs ?? 0, (recipients?.steps ?? 0) / STEPS_OF_JOB),
+    waiting: {
+      queues: [...(written.waiting ?? []), ...(written.isAwaited ? [FEED] : [])],
+      restricted: recipientsOf(written.restricted ?? []),
+    },
     claimed,
     transactionId: written.transactionId,
     unreadable: recipients?.unreadable ?? [],
   }
 }
 
-function recipientsOf(restricted: Written['restricted']): ReadonlyMap<string, string[]> {
+function recipientsOf(
+  restricted: NonNullable<Written['restricted']>,
+): ReadonlyMap<string, string[]> {
   const by = Map.groupBy(restricted, ({ queue }) => queue)
   return new Map(
     [...by].map(([queue, its]) => [queue, [...new Set(its.map(({ recipient }) => recipient))]]),

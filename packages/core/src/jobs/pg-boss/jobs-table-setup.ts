@@ -89,7 +89,7 @@ export async function unfinishedTableOf(db: Db, queue: string): Promise<Unfinish
                  select from pg_indexes
                   where schemaname = 'svc_jobs' and tablename = class.relname
                     and indexname = left(prefix || class.relname, 63))))`,
-    [queue, Object.keys(INDEXES), DROPPED.foreignKeys],
+    [queue, Object.keys(INDEXES), DROPPED.constraints],
   )
   return rows[0]
 }
@@ -108,7 +108,7 @@ export async function alterTable(db: Db, { name: table, isNew }: Unfinished): Pr
   if (isNew) {
     // Dropping a foreign key needs this lock of both tables. Both are taken first, so that no later step can wait.
     await db.query(`lock table ${table}, svc_jobs.queue in access exclusive mode`)
-    for (const name of DROPPED.foreignKeys) {
+    for (const name of DROPPED.constraints) {
       await db.query(`alter table ${table} drop constraint if exists ${name}`)
     }
     for (const suffix of DROPPED.indexes) {

@@ -39,9 +39,8 @@ const MISSED = `
     select event.name, event.id, event.published_at from svc."__svc.events" as event
      where event.published_at >= $1::timestamptz and event.published_at < $2::timestamptz
        and exists (select from svc."__svc.subscriptions" as wants
-                    where wants.subscription = $6 and wants.event_name = event.name)
-       and exists (select from svc."__svc.names_that_mean"(event.name) as meaning (name)
-                    where meaning.name = any($4::text[]))
+                    where wants.subscription = $6 and wants.event_name = event.name
+                      and wants.meant_by && $4::text[])
        and ($5::text is null or event.tenant = $5)
        and not exists (
          select from svc."__svc.webhooks.delivery_log" as log
