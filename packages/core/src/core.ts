@@ -58,6 +58,11 @@ export class RunningCore {
    * statement, and each tenant in its turn.
    */
   readonly readDb: Db
+  /**
+   * For long statements that run about once a second, on the connections of workers: each connection plans one
+   * once, and its commit does not wait for the disk.
+   */
+  readonly preparedDb: Db
   readonly calls = new CallGate()
   readonly settings: CoreSettings
   readonly log: FastifyBaseLogger
@@ -125,6 +130,7 @@ export class RunningCore {
     this.#liveness = createLiveness(database, this.notifications)
     this.requestDb = this.#liveness.bounded(database.db)
     this.readDb = this.#liveness.bounded(database.readers)
+    this.preparedDb = database.workerPool.prepared
     this.lease = new ProcessLease(database.workerPool, this.notifications, log)
     if (settings.worker.enabled) this.lease.works()
     this.lease.declareOptions('svcCore', sharedOptions(settings))

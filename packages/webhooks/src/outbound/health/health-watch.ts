@@ -51,7 +51,7 @@ export class HealthWatch {
   /** Counts recent attempts, also into the statistics. Returns `false` where another process is counting. */
   async count(stopping?: AbortSignal): Promise<boolean> {
     for (let hasMore = true; hasMore && !stopping?.aborted;) {
-      const rolledUp = await rollUpRecent(this.#core.db)
+      const rolledUp = await rollUpRecent(this.#core.preparedDb)
       if (rolledUp === null) return false
       for (const webhook of rolledUp.working) this.works(webhook)
       hasMore = rolledUp.hasMore
