@@ -221,6 +221,23 @@ t.test('an event makes a job for each recipient, alone and among others', async 
   }
 })
 
+t.test('a publish tells whether a living process waits for events', async (t) => {
+  const { app } = await startHost(t, { core: { worker: { enabled: false } } })
+  const db = await app.svc.database.connect()
+  t.teardown(() => db.release())
+  await db.query('begin')
+  const isAwaited = async (id: string) => (await call(db, { id })).isAwaited
+  const set = (columns: string) => db.query(`update svc."__svc.processes" set ${columns}`)
+  t.equal(await isAwaited('none'), false)
+  await set('awaits_events = true')
+  t.equal(await isAwaited('one'), true)
+  await set(`renewed_at = now() - interval '61 seconds'`)
+  t.equal(await isAwaited('dead'), false)
+  await set('renewed_at = now(), closed_at = now()')
+  t.equal(await isAwaited('closed'), false)
+  await db.query('rollback')
+})
+
 t.test('of an order the first job is claimed, where no other waits or is attempted', async (t) => {
   const { app } = await startHost(t, { core: { worker: { enabled: false } } })
   const { database } = app.svc
